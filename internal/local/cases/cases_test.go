@@ -173,6 +173,9 @@ func TestWrongFiles(t *testing.T) {
 		{"two cases of a name", head + "blueprint: .\ncases: [{name: a}, {name: a}]", `two cases have the name "a"`},
 		{"no case", head + "blueprint: .\ncases: []", "there are no cases"},
 		{"a verb that does not exist", head + "blueprint: .\ncases: [{name: a, given: {calls: [{match: {}, verbs: [push], forbidden: true}]}}]", `there is no verb "push"`},
+		{"a verb that does not exist, for all cases", head + "blueprint: .\ngiven: {calls: [{match: {}, verbs: [push], forbidden: true}]}\ncases: [{name: a}]", `given: calls[0].verbs: there is no verb "push"`},
+		{"files, which would not be read", head + "blueprint: .\ncases: [{name: a, given: {clusters: [{cluster: '*', files: [b.yaml]}]}}]", `case "a": given: files are for local.yaml: write b.yaml under manifests`},
+		{"files of what appears, for all cases", head + "blueprint: .\ngiven: {objects: [{match: {}, create: [{files: [b.yaml]}]}]}\ncases: [{name: a}]", "given: files are for local.yaml"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			name := filepath.Join(t.TempDir(), "a_test.yaml")

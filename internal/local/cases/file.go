@@ -173,6 +173,9 @@ func (f *File) complete() error {
 		return fmt.Errorf("%s: write a path beside the file", directory)
 	}
 	f.Directory = filepath.Join(filepath.Dir(f.Path), directory)
+	if err := test.Given.check(); err != nil {
+		return fmt.Errorf("given: %w", err)
+	}
 	var all []Case
 	for i, one := range test.Cases {
 		rows, err := one.rows()
@@ -190,7 +193,7 @@ func (f *File) complete() error {
 			return fmt.Errorf("two cases have the name %q", one.Name)
 		}
 		names = append(names, one.Name)
-		if err := one.Given.Check(); err != nil {
+		if err := one.Given.check(); err != nil {
 			return fmt.Errorf("case %q: given: %w", one.Name, err)
 		}
 		if one.Given.Imports != nil && test.Blueprint == "" {
@@ -202,6 +205,15 @@ func (f *File) complete() error {
 	}
 	test.Cases = all
 	return nil
+}
+
+// check returns what is wrong with the rules of a test. The files that they may name are read for a folder
+// only.
+func (g *Given) check() error {
+	if named := g.Files(); len(named) > 0 {
+		return fmt.Errorf("files are for %s: write %s under manifests", rules.FileName, strings.Join(named, ", "))
+	}
+	return g.Check()
 }
 
 // rows returns the cases of a table, or the case itself.

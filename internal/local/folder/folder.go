@@ -128,16 +128,7 @@ func (r *reader) readRules(options Options) error {
 
 // resolve replaces the files that rules name by what is in them.
 func (r *reader) resolve(behaviour *rules.Behaviour, base string) error {
-	var all []*rules.Given
-	for i := range behaviour.Clusters {
-		all = append(all, &behaviour.Clusters[i].Given)
-	}
-	for i := range behaviour.Objects {
-		for j := range behaviour.Objects[i].Create {
-			all = append(all, &behaviour.Objects[i].Create[j].Given)
-		}
-	}
-	for _, given := range all {
+	for _, given := range behaviour.Given() {
 		for _, name := range given.Files {
 			objects, err := r.objectsBelow(base, name)
 			if err != nil {

@@ -290,6 +290,27 @@ func (b *Behaviour) For(cluster string) []Cluster {
 	return fitting
 }
 
+// Given are all objects that the rules bring to clusters.
+func (b *Behaviour) Given() (all []*Given) {
+	for i := range b.Clusters {
+		all = append(all, &b.Clusters[i].Given)
+	}
+	for i := range b.Objects {
+		for j := range b.Objects[i].Create {
+			all = append(all, &b.Objects[i].Create[j].Given)
+		}
+	}
+	return all
+}
+
+// Files are those that the rules name.
+func (b *Behaviour) Files() (names []string) {
+	for _, given := range b.Given() {
+		names = append(names, given.Files...)
+	}
+	return names
+}
+
 // Before returns these rules, and behind them others.
 func (b Behaviour) Before(others Behaviour) Behaviour {
 	return Behaviour{
