@@ -292,7 +292,10 @@ func TestImpersonation(t *testing.T) {
 		t.Run(test.reason, func(t *testing.T) {
 			v := proxied(t, at, test.user, test.groups)
 			if len(test.more) == 0 {
-				if offered := v.offered(space, "first"); slices.Contains(offered, console.Skip) != test.patch || slices.Contains(offered, console.Delete) != test.remove {
+				// The one before may have skipped it last: then the button is for the other direction.
+				offered := v.offered(space, "first")
+				skips := slices.Contains(offered, console.Skip) || slices.Contains(offered, console.Unskip)
+				if skips != test.patch || slices.Contains(offered, console.Delete) != test.remove {
 					t.Errorf("buttons for %v", offered)
 				}
 			}
