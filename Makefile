@@ -117,8 +117,9 @@ test-unit: ## Tests without a cluster (once compiled, 2 minutes on 2 cores; unch
 	cd $(TOOLS)/site && $(GOTEST) $(TESTFLAGS) ./...
 
 .PHONY: test-alerts
-test-alerts: ## Play the tests of the alert rules in the engine of Prometheus (first time: a minute).
+test-alerts: ## Play the tests of the alert rules in the engine of Prometheus, and let kube-state-metrics read its configuration (first time: 3 minutes).
 	cd $(TOOLS)/alerts && $(GOTEST) $(TESTFLAGS) ./...
+	cd $(TOOLS)/states && $(GOTEST) $(TESTFLAGS) ./...
 
 RACE ?= $(UNIT)
 

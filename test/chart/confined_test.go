@@ -9,25 +9,28 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// TestConfined: with the recommended values, the program has no right on what tenants have in the
-// whole cluster, and they name nothing that the chart does not have.
-func TestConfined(t *testing.T) {
+// valuesOf reads a file of values of the chart.
+func valuesOf(t *testing.T, name string) map[string]any {
+	t.Helper()
 	directory, err := Landscaper.Directory()
 	if err != nil {
 		t.Fatal(err)
 	}
-	read := func(name string) map[string]any {
-		text, err := os.ReadFile(filepath.Join(directory, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		values := map[string]any{}
-		if err := yaml.UnmarshalStrict(text, &values); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		return values
+	text, err := os.ReadFile(filepath.Join(directory, name))
+	if err != nil {
+		t.Fatal(err)
 	}
-	values, defaults := read("confined.yaml"), read("values.yaml")
+	values := map[string]any{}
+	if err := yaml.UnmarshalStrict(text, &values); err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return values
+}
+
+// TestConfined: with the recommended values, the program has no right on what tenants have in the
+// whole cluster, and they name nothing that the chart does not have.
+func TestConfined(t *testing.T) {
+	values, defaults := valuesOf(t, "confined.yaml"), valuesOf(t, "values.yaml")
 	for name := range values {
 		if _, known := defaults[name]; !known {
 			t.Errorf("the chart has no value %s", name)

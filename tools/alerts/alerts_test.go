@@ -18,7 +18,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-const folder = "../../examples/monitoring/"
+const folder = "../../charts/landscaper/monitoring/"
 
 func read(t *testing.T, name string) string {
 	t.Helper()
@@ -48,7 +48,7 @@ func rules(t *testing.T) map[string]rulefmt.Rule {
 func TestAlerts(t *testing.T) {
 	all := rules(t)
 	var tests suite
-	if err := yaml.Unmarshal([]byte(read(t, folder+"alerts_test.yaml")), &tests); err != nil {
+	if err := yaml.Unmarshal([]byte(read(t, "alerts_test.yaml")), &tests); err != nil {
 		t.Fatal(err)
 	}
 	engine := promql.NewEngine(promql.EngineOpts{MaxSamples: 1 << 20, Timeout: time.Minute, LookbackDelta: 5 * time.Minute, Parser: parser.NewParser(parser.Options{})})
@@ -118,12 +118,14 @@ func TestRunbooks(t *testing.T) {
 	}
 }
 
-// listed reads the metrics that docs/operate.md lists, with the words of their row.
+// listed reads the metrics that docs/operate.md and docs/alerts.md list, with the words of their row.
 func listed(t *testing.T) map[string]string {
 	t.Helper()
 	rows := map[string]string{}
-	for _, found := range regexp.MustCompile("(?m)^\\| `((?:landscaper|rest_client)_\\w+)` (\\|.*)$").FindAllStringSubmatch(read(t, "../../docs/operate.md"), -1) {
-		rows[found[1]] = found[2]
+	for _, page := range []string{"operate.md", "alerts.md"} {
+		for _, found := range regexp.MustCompile("(?m)^\\| `((?:landscaper|rest_client)_\\w+)` (\\|.*)$").FindAllStringSubmatch(read(t, "../../docs/"+page), -1) {
+			rows[found[1]] = found[2]
+		}
 	}
 	return rows
 }
@@ -169,7 +171,7 @@ func checkSelector(t *testing.T, name string, known map[string]string, selector 
 	}
 	row := known[suffix.ReplaceAllString(metric, "")]
 	if row == "" {
-		t.Errorf("%s: docs/operate.md does not list %s", name, metric)
+		t.Errorf("%s: neither docs/operate.md nor docs/alerts.md lists %s", name, metric)
 		return
 	}
 	for _, matcher := range selector {
