@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -13,6 +14,7 @@ import (
 	"go.landscaper.dev/internal/landscape/inspect"
 	"go.landscaper.dev/internal/landscape/plan"
 	"go.landscaper.dev/internal/model/placement"
+	"go.landscaper.dev/internal/runtime/job"
 )
 
 // live is what exists, by the paths of Installations in the names of blueprints.
@@ -48,13 +50,19 @@ func withInherited(item *v1alpha1.DeployItem) *v1alpha1.DeployItem {
 	return item
 }
 
-// identify implements plan.Tree.Identify.
+// identify implements plan.Tree.Identify. One that does not exist yet gets the name that its job would
+// give it, as far as its parent exists: templates see names of copies, which follow from it.
 //
 // Without a job, lists and maps of the parent are found whichever job they bear: see
 // handedOn in the package dataflow.
 func (l live) identify(path string, inst *v1alpha1.Installation) {
 	if node := l[path]; node != nil && node.Installation != nil {
 		inst.Name, inst.UID, inst.Status.JobID = node.Name, node.Installation.UID, ""
+		return
+	}
+	at := max(strings.LastIndex(path, "/"), 0)
+	if node := l[path[:at]]; node != nil && node.Installation != nil {
+		inst.Name = job.ChildName(node.Installation.UID, inst.Name, 0)
 	}
 }
 

@@ -26,6 +26,7 @@ import (
 	"go.landscaper.dev/internal/landscape/diff"
 	"go.landscaper.dev/internal/landscape/inspect"
 	"go.landscaper.dev/internal/landscape/plan"
+	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/landscape/requests"
 )
 
@@ -85,13 +86,31 @@ func TestLiveTree(t *testing.T) {
 			inst := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Name: "planned"}, Status: v1alpha1.InstallationStatus{JobID: "job"}}
 			l.identify(test.path, inst)
 			if test.name == "" {
-				if inst.Name != "planned" || inst.UID != "" || inst.Status.JobID != "job" {
+				if !strings.HasPrefix(inst.Name, "planned") || inst.UID != "" || inst.Status.JobID != "job" {
 					t.Errorf("what does not exist yet became %s", inst.Name)
 				}
 				return
 			}
 			if inst.Name != test.name || inst.UID != types.UID("uid-"+test.name) || inst.Status.JobID != "" {
 				t.Errorf("it is %s, %s with job %q", inst.Name, inst.UID, inst.Status.JobID)
+			}
+		})
+	}
+}
+
+// TestNameAhead: the name of an Installation that does not exist yet is that which its job gives it, as far
+// as the parent is known.
+func TestNameAhead(t *testing.T) {
+	for _, test := range []struct{ reason, path, want string }{
+		{"below the root", "root/web", job.ChildName("uid-root", "web", 0)},
+		{"below another one that exists", "root/db/web", job.ChildName("uid-db-k2x", "web", 0)},
+		{"below one that does not exist, whose UID nothing tells", "root/new/web", "web"},
+		{"of a root that does not exist", "web", "web"},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			inst := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Name: "web"}}
+			if tree().identify(test.path, inst); inst.Name != test.want {
+				t.Errorf("%s, want %s", inst.Name, test.want)
 			}
 		})
 	}

@@ -1,6 +1,7 @@
 package deliveryplan
 
 import (
+	"bytes"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
@@ -65,8 +66,7 @@ func (s Sealer) Permits(tree []Rendered, unknown []string) (Permits, error) {
 }
 
 // Children are the sums of what an Installation writes. An item counts with the Target that it is deployed
-// to, by the name that it has for the root, because names of copies follow from those of Installations
-// that do not exist yet.
+// to, by the name that it has for the root.
 func (s Sealer) Children(of Rendered) (Children, error) {
 	sums := Children{}
 	for i := range of.Children.DeployItems {
@@ -82,23 +82,24 @@ func (s Sealer) Children(of Rendered) (Children, error) {
 			}
 			item.Target.Name = targets.NameOf(of.Lineage, item.Target.Name)
 		}
-		if err := s.add(sums, "item "+item.Name, stated); err != nil {
+		if err := s.add(sums, "item "+item.Name, stated, of); err != nil {
 			return nil, err
 		}
 	}
 	for _, sub := range of.Children.Subinstallations {
-		if err := s.add(sums, "subinstallation "+sub.Name, sub.Installation.Spec); err != nil {
+		if err := s.add(sums, "subinstallation "+sub.Name, sub.Installation.Spec, of); err != nil {
 			return nil, err
 		}
 	}
 	return sums, nil
 }
 
-func (s Sealer) add(sums Children, name string, value any) error {
+func (s Sealer) add(sums Children, name string, value any, of Rendered) error {
 	text, err := json.Marshal(value)
 	if err != nil {
 		return fmt.Errorf("encode %s: %w", name, err)
 	}
+	text = of.withSources(text)
 	mac := hmac.New(sha256.New, s.Key)
 	for _, part := range []string{"landscaper.permit/v1", string(s.Root), s.Digest, name} {
 		// The length says where a text ends.
@@ -107,6 +108,18 @@ func (s Sealer) add(sums Children, name string, value any) error {
 	_, _ = mac.Write(text) // a hash does not fail
 	sums[name] = base64.RawStdEncoding.EncodeToString(mac.Sum(nil))
 	return nil
+}
+
+// withSources replaces the names of copied Targets in what is rendered by the names that these Targets have
+// for the root: those of copies below an Installation that does not exist yet are others in the job. The
+// zeros around them are in no JSON, so that nothing else that is rendered looks like that.
+func (r Rendered) withSources(text []byte) []byte {
+	for _, target := range r.Targets {
+		if targets.IsCopy(target.Name) && bytes.Contains(text, []byte(target.Name)) {
+			text = bytes.ReplaceAll(text, []byte(target.Name), []byte("\x00"+targets.NameOf(r.Lineage, target.Name)+"\x00"))
+		}
+	}
+	return text
 }
 
 // PathOf is the path of the last Installation of a lineage, with the names that its parents have noted in

@@ -88,6 +88,59 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// TestNamesOfCopies: a template that uses the name of a copied Target gets another one in the job than in a
+// plan without the Installations above. Only that difference does not count.
+func TestNamesOfCopies(t *testing.T) {
+	at := func(parent, text, target string) Rendered {
+		root := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Name: "shop"}}
+		root.Spec.Imports.Targets = []v1alpha1.TargetImport{{Name: "cluster", Target: "host"}, {Name: "other", Target: "edge"}}
+		web := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Name: parent, Labels: map[string]string{v1alpha1.EncompassedByLabel: "shop"}}}
+		web.Spec.Imports.Targets = []v1alpha1.TargetImport{{Name: "cluster", Target: "cluster"}, {Name: "other", Target: "other"}}
+		leaf := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Name: "leaf", Labels: map[string]string{v1alpha1.EncompassedByLabel: parent}}}
+		leaf.Spec.Imports.Targets = []v1alpha1.TargetImport{{Name: "cluster", Target: "cluster"}, {Name: "other", Target: "other"}}
+		name := func(of string) string {
+			return v1alpha1.GenerateDataObjectName(v1alpha1.InstallationScope(parent), of)
+		}
+		text = strings.NewReplacer("CLUSTER", name("cluster"), "OTHER", name("other")).Replace(text)
+		sub := &v1alpha1.Installation{}
+		sub.Spec.ImportDataMappings = map[string]v1alpha1.AnyJSON{"at": v1alpha1.NewAnyJSON([]byte(text))}
+		return Rendered{
+			Path: "shop/web/leaf", Lineage: []*v1alpha1.Installation{root, web, leaf},
+			Children: &plan.Children{
+				DeployItems:      v1alpha1.DeployItemTemplateList{{Name: "db", Type: "t", Target: &v1alpha1.ObjectReference{Name: name(target)}, Configuration: &runtime.RawExtension{Raw: []byte(text)}}},
+				Subinstallations: []plan.Subinstallation{{Name: "sub", Installation: sub}},
+			},
+			Targets: []*v1alpha1.Target{{ObjectMeta: metav1.ObjectMeta{Name: name("cluster")}}, {ObjectMeta: metav1.ObjectMeta{Name: name("other")}}},
+		}
+	}
+	for _, test := range []struct {
+		reason, planned, now, target string
+		want                         string
+	}{
+		{"the same Target", `{"on":"CLUSTER"}`, `{"on":"CLUSTER"}`, "cluster", ""},
+		{"several times, as a part of a text", `{"on":"at CLUSTER, OTHER and CLUSTER"}`, `{"on":"at CLUSTER, OTHER and CLUSTER"}`, "cluster", ""},
+		{"another Target in the text", `{"on":"CLUSTER"}`, `{"on":"OTHER"}`, "cluster", "item db of shop/web/leaf is another one now"},
+		{"the name of the source in place of the copy", `{"on":"CLUSTER"}`, `{"on":"host"}`, "cluster", "item db of shop/web/leaf is another one now"},
+		{"a text that looks like what is compared", `{"on":"CLUSTER"}`, `{"on":"\u0000host\u0000"}`, "cluster", "item db of shop/web/leaf is another one now"},
+		{"deployed to another Target", `{"on":"CLUSTER"}`, `{"on":"CLUSTER"}`, "other", "item db of shop/web/leaf is another one now"},
+		{"any other difference", `{"on":"CLUSTER"}`, `{"on":"CLUSTER","more":1}`, "cluster", "item db of shop/web/leaf is another one now"},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			permits, err := sealer.Permits([]Rendered{at("web", test.planned, "cluster")}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			written, err := sealer.Children(at("web-x7k2p", test.now, test.target))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := permits.Check("shop/web/leaf", written); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
 // TestSums: only the server can make a sum, and one of another plan is of no use.
 func TestSums(t *testing.T) {
 	permits, err := sealer.Permits([]Rendered{shop()}, nil)
