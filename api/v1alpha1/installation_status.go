@@ -1,6 +1,9 @@
 package v1alpha1
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
 
 // InstallationPhases are the phases of an Installation.
 var InstallationPhases = struct {
@@ -236,6 +239,21 @@ type SubNamePair struct {
 	// ObjectName is the name of the subinstallation.
 	// +required
 	ObjectName string `json:"objectName"`
+	// Written is set in a job with a plan that may need an approval: the subinstallation runs only
+	// as it was written then.
+	// +optional
+	Written *WrittenSub `json:"written,omitempty"`
+}
+
+// WrittenSub identifies the specification of a subinstallation: each change of it has another
+// generation.
+type WrittenSub struct {
+	// UID is that of the subinstallation.
+	// +required
+	UID types.UID `json:"uid"`
+	// Generation is the generation of its specification.
+	// +optional
+	Generation int64 `json:"generation,omitempty"`
 }
 
 // DependentToTrigger names a sibling.

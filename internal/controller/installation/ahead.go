@@ -294,13 +294,14 @@ func (r *Reconciler) checkPermits(ctx context.Context, s *snapshot, made *render
 	if err != nil {
 		return job.AsTerminal(fmt.Errorf("compare with the approved plan: %w", err))
 	}
-	path, child := deliveryplan.PathOf(lineage)
-	if child != "" {
-		return notApproved(approved, "Installation "+child+" is not one that its parent has written")
+	path, trouble := deliveryplan.PathOf(lineage)
+	if trouble == "" {
+		trouble = permits.Check(path, written)
 	}
-	if trouble := permits.Check(path, written); trouble != "" {
+	if trouble != "" {
 		return notApproved(approved, trouble)
 	}
+	s.governed = true
 	return nil
 }
 

@@ -287,6 +287,10 @@ func TestPermitsOfChild(t *testing.T) {
 		{"in an unknown part", func(root, _ *v1alpha1.Installation) {
 			root.Status.SubInstCache.ActiveSubs[0].SpecName = "late"
 		}, ""},
+		{"in an unknown part, with another specification than its parent has written", func(root, child *v1alpha1.Installation) {
+			root.Status.SubInstCache.ActiveSubs[0].SpecName = "late"
+			child.Generation++
+		}, "Installation child was changed after its parent had written it"},
 		{"in a job without a plan", func(_, child *v1alpha1.Installation) {
 			child.OwnerReferences, child.Status.JobID = nil, "other"
 		}, ""},
@@ -298,7 +302,7 @@ func TestPermitsOfChild(t *testing.T) {
 			child.Annotations = map[string]string{v1alpha1.SubinstallationNameAnnotation: "web"}
 			root.Status.JobID, child.Status.JobID = "job", "job"
 			root.Status.ApprovedPlan = &v1alpha1.ApprovedPlan{JobID: "job", Digest: "sha256:aa", Name: "plan"}
-			root.Status.SubInstCache = &v1alpha1.SubInstCache{ActiveSubs: []v1alpha1.SubNamePair{{SpecName: "web", ObjectName: child.Name}}}
+			root.Status.SubInstCache = &v1alpha1.SubInstCache{ActiveSubs: []v1alpha1.SubNamePair{{SpecName: "web", ObjectName: child.Name, Written: new(deliveryplan.WrittenOf(child))}}}
 			test.change(root, child)
 			b := newBench(t, root, child)
 			b.Ahead = &Ahead{}

@@ -24,4 +24,6 @@ type snapshot struct {
 	admitted bool
 	// approved is the plan that the next job may carry out; nil if no policy asks for one.
 	approved *v1alpha1.ApprovedPlan
+	// governed says that the running job carries out a plan.
+	governed bool
 }

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/landscape/deliveryplan"
 	"go.landscaper.dev/internal/landscape/desired"
 	"go.landscaper.dev/internal/landscape/plan"
 	"go.landscaper.dev/internal/model/predicates"
@@ -124,7 +125,11 @@ func (r *Reconciler) ensureSubs(ctx context.Context, s *snapshot, planned []plan
 		return nil, nil, err
 	}
 	for i, sub := range subs {
-		cache.ActiveSubs = append(cache.ActiveSubs, v1alpha1.SubNamePair{SpecName: planned[i].Name, ObjectName: sub.Name})
+		pair := v1alpha1.SubNamePair{SpecName: planned[i].Name, ObjectName: sub.Name}
+		if s.governed {
+			pair.Written = new(deliveryplan.WrittenOf(sub))
+		}
+		cache.ActiveSubs = append(cache.ActiveSubs, pair)
 	}
 	for _, orphan := range orphans {
 		cache.OrphanedSubs = append(cache.OrphanedSubs, orphan.Name)

@@ -123,9 +123,10 @@ func (r Rendered) withSources(text []byte) []byte {
 }
 
 // PathOf is the path of the last Installation of a lineage, with the names that its parents have noted in
-// their statuses: users may change the annotation with the name. It returns an Installation for which its
-// parent has noted none.
-func PathOf(lineage []*v1alpha1.Installation) (path, unknown string) {
+// their statuses: users may change the annotation with the name. The trouble is that one of the lineage is
+// not as its parent has written it in this job: what it writes follows from its specification, also where
+// no plan says what that is.
+func PathOf(lineage []*v1alpha1.Installation) (path, trouble string) {
 	names := []string{lineage[0].Name}
 	for i, inst := range lineage[1:] {
 		var pairs []v1alpha1.SubNamePair
@@ -134,11 +135,20 @@ func PathOf(lineage []*v1alpha1.Installation) (path, unknown string) {
 		}
 		at := slices.IndexFunc(pairs, func(pair v1alpha1.SubNamePair) bool { return pair.ObjectName == inst.Name })
 		if at < 0 {
-			return "", inst.Name
+			return "", "Installation " + inst.Name + " is not one that its parent has written"
+		}
+		// A release that has begun the job may have noted nothing.
+		if written := pairs[at].Written; written != nil && *written != WrittenOf(inst) {
+			return "", "Installation " + inst.Name + " was changed after its parent had written it"
 		}
 		names = append(names, pairs[at].SpecName)
 	}
 	return strings.Join(names, "/"), ""
+}
+
+// WrittenOf is what a parent notes of a subinstallation.
+func WrittenOf(sub *v1alpha1.Installation) v1alpha1.WrittenSub {
+	return v1alpha1.WrittenSub{UID: sub.UID, Generation: sub.Generation}
 }
 
 // Check says what an Installation would write that is not permitted, and what it would delete because it

@@ -141,6 +141,34 @@ func TestNamesOfCopies(t *testing.T) {
 	}
 }
 
+// TestPathOf: an Installation counts by the name that its parent has noted, and as its parent has written it.
+func TestPathOf(t *testing.T) {
+	for _, test := range []struct {
+		reason     string
+		change     func(root, child *v1alpha1.Installation)
+		path, want string
+	}{
+		{"as it was written", func(_, _ *v1alpha1.Installation) {}, "shop/web", ""},
+		{"not one that its parent has written", func(root, _ *v1alpha1.Installation) { root.Status.SubInstCache = nil }, "", "Installation web-1 is not one that its parent has written"},
+		{"another specification", func(_, child *v1alpha1.Installation) { child.Generation++ }, "", "Installation web-1 was changed after its parent had written it"},
+		{"deleted and created again by another client", func(_, child *v1alpha1.Installation) { child.UID = "other" }, "", "Installation web-1 was changed after its parent had written it"},
+		{"an earlier release has written it", func(root, child *v1alpha1.Installation) {
+			root.Status.SubInstCache.ActiveSubs[0].Written = nil
+		}, "shop/web", ""},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			root := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Name: "shop"}}
+			child := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Name: "web-1", UID: "u", Generation: 3}}
+			written := WrittenOf(child)
+			root.Status.SubInstCache = &v1alpha1.SubInstCache{ActiveSubs: []v1alpha1.SubNamePair{{SpecName: "web", ObjectName: "web-1", Written: &written}}}
+			test.change(root, child)
+			if path, trouble := PathOf([]*v1alpha1.Installation{root, child}); path != test.path || trouble != test.want {
+				t.Errorf("%q, %q, want %q, %q", path, trouble, test.path, test.want)
+			}
+		})
+	}
+}
+
 // TestSums: only the server can make a sum, and one of another plan is of no use.
 func TestSums(t *testing.T) {
 	permits, err := sealer.Permits([]Rendered{shop()}, nil)
