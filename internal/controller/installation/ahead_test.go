@@ -317,6 +317,34 @@ func TestPermitsOfChild(t *testing.T) {
 	}
 }
 
+// TestPlanIsForTheWholeTree: a job with a plan leaves no Installation as it is, because of children that only
+// their parents of this job vouch for.
+func TestPlanIsForTheWholeTree(t *testing.T) {
+	for _, test := range []struct {
+		reason   string
+		approved *v1alpha1.ApprovedPlan
+		update   bool
+	}{
+		{"a job for changed exports alone", nil, true},
+		{"the same with a plan", &v1alpha1.ApprovedPlan{Digest: "sha256:aa"}, false},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			b, s := newBench(t, installed(t)...), &snapshot{}
+			b.askForUpdate(t, shop.Name)
+			if _, err := b.observe(t.Context(), shop, s); err != nil {
+				t.Fatal(err)
+			}
+			s.approved = test.approved
+			if err := b.start(t.Context(), s, v1alpha1.TriggeredByExports); err != nil {
+				t.Fatal(err)
+			}
+			if update := b.installation(t).Status.DataUpdate; (update != nil) != test.update {
+				t.Errorf("%+v", update)
+			}
+		})
+	}
+}
+
 // TestOutdatedPlans: which plans are kept. The names a, b and c are in the order of their creation.
 func TestOutdatedPlans(t *testing.T) {
 	for _, test := range []struct {

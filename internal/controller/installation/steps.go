@@ -58,7 +58,12 @@ func removeRequest(inst *v1alpha1.Installation) {
 // second request during the rendering means a change that may not have been read. Any other job is
 // stored with the next step, because its trigger stays.
 func (r *Reconciler) start(ctx context.Context, s *snapshot, trigger v1alpha1.JobTrigger) error {
-	s.Inst.Status.DataUpdate = decide.RequestedUpdate(s.Situation, trigger)
+	s.Inst.Status.DataUpdate = nil
+	if s.approved == nil {
+		// A plan is for the whole tree, and what children may write follows from parents that have written
+		// them in the same job.
+		s.Inst.Status.DataUpdate = decide.RequestedUpdate(s.Situation, trigger)
+	}
 	s.subject.Status.Trigger(r.NewJobID(), metav1.NewTime(r.Now()))
 	s.subject.RecordTrigger(trigger, s.requester)
 	s.PendingTrigger = trigger
