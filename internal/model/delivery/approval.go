@@ -65,6 +65,36 @@ type Asked struct {
 	Approvals []*deliveryv1alpha1.DeliveryApproval
 	Plans     []*deliveryv1alpha1.DeliveryPlan
 	Now       time.Time
+
+	// waits says that the job may not begin yet whatever its plan is.
+	waits bool
+}
+
+// Ahead adds to a refusal what becomes of the plan meanwhile. The plan of a job that waits for a time is
+// worked out as soon as an approval given then counts at that time: users approve by day what runs at
+// night. It is compared once more when the job begins.
+func (in Asked) Ahead(refused Verdict) Verdict {
+	rules, _ := approvalRules(in.Policies, in.Inst)
+	if len(rules) == 0 || refused.Until.IsZero() {
+		return refused
+	}
+	shortest := slices.MinFunc(rules, func(a, b Rules) int { return cmp.Compare(a.validFor, b.validFor) }).validFor
+	if from := refused.Until.Add(-shortest); in.Now.Before(from) {
+		refused.again = from
+		return refused
+	}
+	in.waits = true
+	about := in.judge(rules)
+	refused.Work, refused.again, refused.awaits = about.Work, about.again, about.awaits
+	switch {
+	case !about.Permitted():
+		refused.Message += "; " + about.Message
+	case len(about.Plan.ApprovedBy) == 0:
+		refused.Message += "; its plan " + about.Plan.Digest + " needs no approval"
+	default:
+		refused.Message += "; its plan " + about.Plan.Digest + " is approved by " + strings.Join(about.Plan.ApprovedBy, " and ") + ", and is compared with what would happen then"
+	}
+	return refused
 }
 
 // JudgeApproval says whether the next job of a root may begin as far as its plan is concerned. A verdict
@@ -129,7 +159,7 @@ func (in Asked) judge(rules []Rules) Verdict {
 			unseen = unseen || !slices.Contains(planned.Seen, approval.UID)
 		}
 	}
-	if unseen || in.Now.Sub(planned.At) > Fresh {
+	if !in.waits && (unseen || in.Now.Sub(planned.At) > Fresh) {
 		// What was approved has to be what happens now, not what was shown.
 		return Verdict{Pending: true, Reason: reasons.PlanPending, Message: "its plan " + planned.Digest + " may be carried out, and is compared with what would happen now", Work: true}
 	}
@@ -138,6 +168,9 @@ func (in Asked) judge(rules []Rules) Verdict {
 		approved.ApprovedBy = append(approved.ApprovedBy, user)
 	}
 	slices.Sort(approved.ApprovedBy)
+	if in.waits {
+		return in.planAgain(Verdict{Plan: approved}, planAge)
+	}
 	return Verdict{Plan: approved}
 }
 

@@ -165,6 +165,50 @@ func TestApproval(t *testing.T) {
 	}
 }
 
+// TestAhead: what becomes of the plan of a job that waits for a window. The window opens at 20:00, in eight
+// hours.
+func TestAhead(t *testing.T) {
+	const night = "{windows: [{start: '20:00', duration: 4h}]}"
+	const refused, at = "deferred by DeliveryPolicy p0: no window is open", "; it may begin at 2026-06-01T20:00:00Z"
+	none := func(in *delivery.Asked) { in.Planned = nil }
+	for _, test := range []struct {
+		reason  string
+		specs   []string
+		changes []func(*delivery.Asked)
+		work    bool
+		wake    time.Duration
+		want    string
+	}{
+		{"no policy asks for an approval", []string{night}, nil, false, delivery.Recheck, refused + at},
+		{"there is no plan yet", []string{night, always}, []func(*delivery.Asked){none}, true, 0, refused + "; its plan is being worked out" + at},
+		{"an approval given now would end before", []string{night, "{approval: {validFor: 7h}}"}, []func(*delivery.Asked){none}, false, delivery.Recheck, refused + at},
+		{"of two policies, the shorter time counts", []string{night, always, "{approval: {validFor: 7h}}"}, []func(*delivery.Asked){none}, false, delivery.Recheck, refused + at},
+		{"it would count from soon on", []string{night, "{approval: {validFor: 7h59m}}"}, []func(*delivery.Asked){none}, false, time.Minute, refused + at},
+		{"no window follows", []string{"{windows: [{from: '2020-01-01T00:00:00Z', to: '2020-01-02T00:00:00Z'}]}", always}, []func(*delivery.Asked){none}, false, delivery.Recheck, "deferred by DeliveryPolicy p0: no window is open, and none follows; it may begin when the policy is changed"},
+		{"no user has approved it", []string{night, always}, nil, false, delivery.Recheck, refused + "; plan " + planA + " (1 to create) needs the approval of a user: landscaper-cli plans approve x -n n --digest " + planA + at},
+		{"approved: it is compared when the window opens, and not before", []string{night, always}, []func(*delivery.Asked){approves(planA, "ann", 0), old(time.Minute)}, false, delivery.Recheck, refused + "; its plan " + planA + " is approved by ann, and is compared with what would happen then" + at},
+		{"approved after it was worked out", []string{night, always}, []func(*delivery.Asked){approves(planA, "ann", 0), planned(func(p *delivery.Planned) { p.Seen = nil })}, false, delivery.Recheck, refused + "; its plan " + planA + " is approved by ann, and is compared with what would happen then" + at},
+		{"those who have approved see once an hour whether it still is the plan", []string{night, always}, []func(*delivery.Asked){approves(planA, "ann", 0), old(time.Hour)}, true, 0, refused + "; its plan " + planA + " is approved by ann, and is compared with what would happen then" + at},
+		{"no approval is needed", []string{night, "{approval: {when: Deletions}}"}, nil, false, delivery.Recheck, refused + "; its plan " + planA + " needs no approval" + at},
+		{"the plan is refused", []string{night, "{approval: {unknown: Refuse}}"}, []func(*delivery.Asked){counting(deliveryv1alpha1.PlanSummary{Unknown: 1})}, false, delivery.Recheck, refused + "; plan " + planA + " has 1 parts that only the job can know, which the policy does not permit" + at},
+		{"the specification was changed since", []string{night, always}, []func(*delivery.Asked){approves(planA, "ann", 0), old(time.Minute), func(in *delivery.Asked) { in.Inst.Generation++ }}, true, 0, refused + "; its plan is being worked out" + at},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			in := asked(t, test.specs, test.changes...)
+			got := in.Ahead(delivery.Judge(in.Policies, in.Inst, v1alpha1.TriggeredByReconcile, in.Now))
+			if got.Permitted() || got.Plan != nil || got.Pending || got.Planning {
+				t.Fatalf("%+v", got)
+			}
+			if got.Work != test.work || got.String() != test.want {
+				t.Errorf("works %t\ngot  %s\nwant %s", got.Work, got, test.want)
+			}
+			if wake := got.Wake(in.Now).Deadline(); !test.work && !wake.Equal(in.Now.Add(test.wake)) {
+				t.Errorf("it is judged again at %s", wake)
+			}
+		})
+	}
+}
+
 // TestApprovalMessages: what users read.
 func TestApprovalMessages(t *testing.T) {
 	const command = ": landscaper-cli plans approve x -n n --digest " + planA

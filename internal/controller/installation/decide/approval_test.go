@@ -32,6 +32,15 @@ func approved(s *decide.Situation) {
 	})
 }
 
+func later(by time.Duration) testbuilders.Option {
+	return func(s *decide.Situation) { s.Now = s.Now.Add(by) }
+}
+
+// validFor lets approvals count for some time.
+func validFor(text string) testbuilders.Option {
+	return func(s *decide.Situation) { s.Policies[0].Spec.Approval.ValidFor = text }
+}
+
 // TestApproval: which jobs need an approved plan, when the plan is worked out, and which plan a job gets.
 func TestApproval(t *testing.T) {
 	const itself = "the step itself"
@@ -53,7 +62,15 @@ func TestApproval(t *testing.T) {
 		{"another job has begun since: what was approved was its plan", []testbuilders.Option{request, governed, ended, planned(0), approved, said, func(s *decide.Situation) { s.Inst.Status.JobID, s.Inst.Status.JobIDFinished = "b", "b" }}, decide.Defer, itself, ""},
 		{"a deletion needs an approval", []testbuilders.Option{testbuilders.Finalized, testbuilders.Deleting, ended, governed, planned(0), said}, decide.Rest, "DeliveryPolicy production, DeliveryApproval any, the time 2030-01-02T12:15:00Z", ""},
 		{"the plan of a job that deploys is not that of the deletion", []testbuilders.Option{testbuilders.Finalized, ended, planned(time.Minute), testbuilders.Deleting, governed, approved, said}, decide.PlanAhead, itself, ""},
-		{"a freeze comes first: the plan would be another one later", []testbuilders.Option{request, governed, frozen("All"), said}, decide.Rest, "DeliveryPolicy freeze, the time 2030-01-02T12:15:00Z", ""},
+		{"a freeze ends before an approval would: the plan is worked out meanwhile", []testbuilders.Option{request, governed, frozen("All"), said}, decide.PlanAhead, itself, ""},
+		{"and an approval is waited for", []testbuilders.Option{request, governed, frozen("All"), planned(0), said}, decide.Rest, "DeliveryPolicy freeze, DeliveryApproval any, the time 2030-01-02T12:15:00Z", ""},
+		{"approved during a freeze: the plan is not compared before the job may begin", []testbuilders.Option{request, governed, frozen("All"), planned(time.Minute), approved, said}, decide.Rest, "DeliveryPolicy freeze, the time 2030-01-02T12:15:00Z", ""},
+		{"the freeze has ended: it is compared", []testbuilders.Option{request, governed, frozen("All"), planned(time.Minute), approved, later(time.Hour), said}, decide.PlanAhead, itself, ""},
+		{"and the job gets its plan", []testbuilders.Option{request, governed, frozen("All"), approved, later(time.Hour), planned(0)}, decide.Admit, itself, "plan"},
+		{"the freeze lasts longer than an approval would: no plan yet", []testbuilders.Option{request, governed, validFor("10m"), frozen("All"), said}, decide.Rest, "DeliveryPolicy freeze, the time 2030-01-02T12:15:00Z", ""},
+		{"a pause has no end: no plan", []testbuilders.Option{request, governed, paused, said}, decide.Rest, "DeliveryPolicy pause, the time 2030-01-02T12:15:00Z", ""},
+		{"the server has gone back: its job needs an approval, too", []testbuilders.Option{ended, testbuilders.Generations(3, 2), request, keeping(deliveryv1alpha1.RollbackOnFailure), governed, planned(0), said}, decide.Rest, "DeliveryPolicy production, DeliveryApproval any, the time 2030-01-02T12:15:00Z", ""},
+		{"and begins with it", []testbuilders.Option{ended, testbuilders.Generations(3, 2), request, keeping(deliveryv1alpha1.RollbackOnFailure), governed, planned(0), approved, said}, decide.Admit, itself, "plan"},
 		{"nothing asks for a job: no plan", []testbuilders.Option{ended, governed}, decide.Rest, "nothing, the job has ended", ""},
 		{"a running job goes on", []testbuilders.Option{testbuilders.Finalized, testbuilders.Jobs("a", "", "Init"), governed}, decide.ReadInputs, itself, ""},
 		{"a subinstallation gets the job of its parent", []testbuilders.Option{testbuilders.Below("b", "a", "Progressing"), ended, governed}, decide.Adopt, itself, ""},

@@ -17,11 +17,11 @@ func (s Situation) Verdict(trigger v1alpha1.JobTrigger) Verdict {
 		return Verdict{}
 	}
 	verdict := delivery.Judge(s.Policies, s.Inst, trigger, s.Now)
+	asked := delivery.Asked{Policies: s.Policies, Inst: s.Inst, Planned: s.Planned, Approvals: s.Approvals, Plans: s.Plans, Now: s.Now}
 	if !verdict.Permitted() {
-		return Verdict{verdict}
+		return Verdict{asked.Ahead(verdict)}
 	}
-	// A plan comes last: that of a job which may not begin before tomorrow would be another one by then.
-	approval := delivery.JudgeApproval(delivery.Asked{Policies: s.Policies, Inst: s.Inst, Planned: s.Planned, Approvals: s.Approvals, Plans: s.Plans, Now: s.Now})
+	approval := delivery.JudgeApproval(asked)
 	approval.Overridden = cmp.Or(approval.Overridden, verdict.Overridden)
 	return Verdict{approval}
 }

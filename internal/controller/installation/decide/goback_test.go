@@ -39,6 +39,8 @@ func TestGoBack(t *testing.T) {
 		{"a policy only keeps specifications", []testbuilders.Option{failed, keeping(deliveryv1alpha1.RollbackNever)}, decide.Rest},
 		{"a user asks for a job first", []testbuilders.Option{failed, goesBack, testbuilders.Requested("reconcile")}, decide.Admit},
 		{"an automatic repetition comes later", []testbuilders.Option{failed, goesBack, retries}, decide.GoBack},
+		{"an approval is for the job and not for the specification", []testbuilders.Option{failed, goesBack, governed}, decide.GoBack},
+		{"a user asks for a job that waits for its approval: the specification stays", []testbuilders.Option{failed, goesBack, governed, testbuilders.Requested("reconcile"), planned(0), said}, decide.Rest},
 		{"a freeze defers the job and not the specification", []testbuilders.Option{failed, goesBack, frozen("All")}, decide.GoBack},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
