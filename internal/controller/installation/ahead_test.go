@@ -5,11 +5,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -20,6 +22,7 @@ import (
 	deliveryv1alpha1 "go.landscaper.dev/api/delivery/v1alpha1"
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/controller/installation/decide"
+	"go.landscaper.dev/internal/controller/installation/fakeapi"
 	"go.landscaper.dev/internal/controller/installation/testbuilders"
 	"go.landscaper.dev/internal/landscape/deliveryplan"
 	"go.landscaper.dev/internal/landscape/plan"
@@ -55,6 +58,8 @@ type governed struct {
 	mutex          sync.Mutex
 	moment, change int
 	changing       bool
+	// death ends the process at a write; nil if it lives on.
+	death *fakeapi.Fault
 }
 
 func newGoverned(t *testing.T, change int) *governed {
@@ -174,7 +179,14 @@ func (g *governed) drive(t *testing.T, between func(attempt int)) {
 	for attempt := range 20 {
 		between(attempt)
 		before := g.digest(t)
-		if _, err := g.Reconcile(t.Context(), ctrl.Request{NamespacedName: shop}); err != nil {
+		_, err := g.Reconcile(t.Context(), ctrl.Request{NamespacedName: shop})
+		if g.death != nil && g.death.Fired {
+			g.death, g.Client, g.Reader = nil, g.api, g.api
+			g.restart()
+			g.setAhead(t)
+			continue
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
 		if g.Ahead.outside.Busy(shop) {
@@ -268,6 +280,37 @@ func TestApprovalSurvivesRestart(t *testing.T) {
 	}
 }
 
+// TestApprovalSurvivesDeath: a process dies at any write: the server has it or not, and nothing follows. The
+// next process goes on without a further approval, in one job.
+func TestApprovalSurvivesDeath(t *testing.T) {
+	for _, lost := range []bool{false, true} {
+		for at := 0; ; at++ {
+			g := newGoverned(t, 0)
+			fault := &fakeapi.Fault{At: at, Lost: lost, Err: errors.New("killed"), Dead: true}
+			g.death, g.Client, g.Reader = fault, fault.Wrap(t, g.api), fault.Wrap(t, g.api)
+			g.drive(t, func(int) {})
+			if !fault.Fired {
+				if at < 5 {
+					t.Errorf("there are only %d writes: %v", at, fault.Calls)
+				}
+				break
+			}
+			t.Logf("dead at %s, carried out %t", fault.Calls[at], lost)
+			if outcome := g.outcome(t); outcome != "does what was approved" {
+				t.Errorf("at %s, carried out %t: the job %s", fault.Calls[at], lost, outcome)
+			}
+			plans := &deliveryv1alpha1.DeliveryPlanList{}
+			if err := g.api.List(t.Context(), plans); err != nil {
+				t.Fatal(err)
+			}
+			inst := g.installation(t)
+			if len(inst.Status.History) != 1 || len(plans.Items) != 1 || inst.Annotations[v1alpha1.OperationAnnotation] != "" {
+				t.Errorf("at %s, carried out %t: %d jobs, %d plans, annotations %v", fault.Calls[at], lost, len(inst.Status.History), len(plans.Items), inst.Annotations)
+			}
+		}
+	}
+}
+
 // TestPermitsOfChild: a user who may change Installations moves a child to a part of the plan that only the
 // job can know, or out of the tree, while the job runs.
 func TestPermitsOfChild(t *testing.T) {
@@ -341,6 +384,55 @@ func TestPlanIsForTheWholeTree(t *testing.T) {
 			if update := b.installation(t).Status.DataUpdate; (update != nil) != test.update {
 				t.Errorf("%+v", update)
 			}
+		})
+	}
+}
+
+// TestPlansOfOtherTenants: how long a plan waits for those of other namespaces, each with 200 roots whose
+// plans do not end by themselves, such as on a cluster that never answers.
+func TestPlansOfOtherTenants(t *testing.T) {
+	const roots = 200
+	for _, test := range []struct {
+		reason     string
+		namespaces int
+		most       time.Duration
+	}{
+		{"one namespace has one place, whatever it asks for", 1, 0},
+		{"each of three has one", 3, 0},
+		{"four have all places, and one of them comes first: it was served before the plan came", 4, 2 * planPreemptAfter},
+		{"of twelve, all are before it, four at the same time", 12, 4 * planPreemptAfter},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				r, done := &Reconciler{Deliveries: Deliveries{Ahead: &Ahead{}}}, make(chan types.NamespacedName, roots*test.namespaces)
+				r.setUpAhead(ctx, func(key types.NamespacedName) { done <- key })
+				fetch := func(key types.NamespacedName, work func(context.Context) (*workedOut, error)) {
+					_, _, _ = r.Ahead.outside.Fetch(key, workpool.Version{}, work)
+				}
+				endless := func(ctx context.Context) (*workedOut, error) {
+					<-ctx.Done()
+					return nil, ctx.Err()
+				}
+				for i := range test.namespaces * roots {
+					fetch(types.NamespacedName{Namespace: fmt.Sprint("tenant-", i%test.namespaces), Name: fmt.Sprint(i)}, endless)
+				}
+				own, asked := types.NamespacedName{Namespace: "own", Name: "shop"}, time.Now()
+				fetch(own, func(context.Context) (*workedOut, error) { return &workedOut{}, nil })
+				for key := range done {
+					if key == own {
+						break
+					}
+					fetch(key, endless) // takes the result
+					fetch(key, endless) // and begins again
+				}
+				waited := time.Since(asked)
+				t.Logf("%s", waited)
+				if waited > test.most {
+					t.Errorf("the plan has waited for %s", waited)
+				}
+			})
 		})
 	}
 }

@@ -21,7 +21,9 @@ type Fault struct {
 	Err  error
 	// Restarts says that the process dies by it, with all that it remembers.
 	Restarts bool
-	Then     func()
+	// Dead says that nothing gets through after it: the process ends there, and carries out nothing more.
+	Dead bool
+	Then func()
 
 	Calls []string
 	Fired bool
@@ -31,6 +33,9 @@ type Fault struct {
 
 // call makes a call, unless it is the one that fails.
 func (f *Fault) call(reads bool, what string, object any, call func() error) error {
+	if f.Dead && f.Fired {
+		return f.Err
+	}
 	if reads != f.Reading {
 		return call()
 	}
