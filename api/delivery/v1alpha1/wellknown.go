@@ -8,6 +8,9 @@ const (
 	// OverriddenAnnotation on an Installation is the last job that has begun with an override, and the
 	// name of the policy.
 	OverriddenAnnotation = GroupName + "/overridden"
+	// ApprovalAnnotation on a root lets its owner ask for approvals of its jobs as a DeliveryPolicy does:
+	// Always, or Deletions. Users who may change the Installation may remove it.
+	ApprovalAnnotation = GroupName + "/approval"
 	// DeferredCondition of an Installation says that a job may not begin yet.
 	DeferredCondition = "Deferred"
 	// WentBackAnnotation on an Installation says that its generation has the specification of an earlier

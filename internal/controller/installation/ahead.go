@@ -119,10 +119,10 @@ func (r *Reconciler) setUpAhead(ctx context.Context, enqueue func(types.Namespac
 	})
 }
 
-// observeApprovals reads what an approval depends on. Where no policy asks for one, nothing is read.
+// observeApprovals reads what an approval depends on. Where nothing asks for one, nothing is read.
 func (r *Reconciler) observeApprovals(ctx context.Context, s *snapshot) (err error) {
 	asks := slices.ContainsFunc(s.Policies, func(policy *deliveryv1alpha1.DeliveryPolicy) bool { return policy.Spec.Approval != nil })
-	if r.Ahead == nil || !asks {
+	if r.Ahead == nil || !asks && s.OwnApproval == "" {
 		return nil
 	}
 	s.Planned = r.memory.Of(s.Inst.UID).ahead.get()

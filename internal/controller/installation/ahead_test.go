@@ -311,6 +311,58 @@ func TestApprovalSurvivesDeath(t *testing.T) {
 	}
 }
 
+// TestOwnApproval: a root asks for an approval itself, without any policy. One that does not costs no plan,
+// and nothing is read for it.
+func TestOwnApproval(t *testing.T) {
+	for _, test := range []struct {
+		reason, value string
+		on            bool
+		want          string
+	}{
+		{"the owner asks", "Always", true, "does what was approved"},
+		{"the owner asks for something that there is not", "always", true, "waits for another approval"},
+		{"the owner does not ask", "", true, "no plan"},
+		{"the feature is off", "Always", false, "no plan"},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			g := newGoverned(t, 0)
+			g.Policies = func(context.Context, string) ([]*deliveryv1alpha1.DeliveryPolicy, error) { return nil, nil }
+			read := g.Ahead.Approvals
+			looked := false
+			g.Ahead.Approvals = func(ctx context.Context, namespace string) ([]*deliveryv1alpha1.DeliveryApproval, error) {
+				looked = true
+				return read(ctx, namespace)
+			}
+			if !test.on {
+				g.Policies, g.Ahead = nil, nil
+			}
+			inst := g.installation(t)
+			inst.Annotations[deliveryv1alpha1.ApprovalAnnotation] = test.value
+			if test.value == "" {
+				delete(inst.Annotations, deliveryv1alpha1.ApprovalAnnotation)
+			}
+			if err := g.api.Update(t.Context(), inst); err != nil {
+				t.Fatal(err)
+			}
+			if test.want == "no plan" {
+				for range 3 {
+					if _, err := g.Reconcile(t.Context(), ctrl.Request{NamespacedName: shop}); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if inst := g.installation(t); inst.Status.JobID == "" || inst.Status.ApprovedPlan != nil || looked {
+					t.Errorf("it has looked for approvals (%t), and the status says %+v", looked, inst.Status)
+				}
+				return
+			}
+			g.drive(t, func(int) {})
+			if outcome := g.outcome(t); outcome != test.want {
+				t.Errorf("the job %s", outcome)
+			}
+		})
+	}
+}
+
 // TestPermitsOfChild: a user who may change Installations moves a child to a part of the plan that only the
 // job can know, or out of the tree, while the job runs.
 func TestPermitsOfChild(t *testing.T) {

@@ -23,7 +23,8 @@ import (
 	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
-// observePolicies reads the DeliveryPolicies that may defer a job of a root.
+// observePolicies reads the DeliveryPolicies that may defer a job of a root, and what the root asks for
+// itself.
 func (r *Reconciler) observePolicies(ctx context.Context, s *snapshot) (err error) {
 	if r.Policies == nil || !predicates.IsRoot(s.Inst) {
 		return nil
@@ -31,6 +32,7 @@ func (r *Reconciler) observePolicies(ctx context.Context, s *snapshot) (err erro
 	if s.Policies, err = r.Policies(ctx, s.Inst.Namespace); err != nil {
 		return fmt.Errorf("read the DeliveryPolicies of namespace %s: %w", s.Inst.Namespace, err)
 	}
+	s.OwnApproval = delivery.OwnRule(s.Inst)
 	return nil
 }
 

@@ -59,6 +59,8 @@ type Planned struct {
 type Asked struct {
 	Policies []*deliveryv1alpha1.DeliveryPolicy
 	Inst     *v1alpha1.Installation
+	// Own is what the Installation asks for itself, see OwnRule; empty where the feature is off.
+	Own string
 	// Planned is nil without a plan.
 	Planned *Planned
 	// Approvals and Plans are those of the namespace.
@@ -101,6 +103,13 @@ func (in Asked) Ahead(refused Verdict) Verdict {
 // that permits it names the plan, if a policy asks for one.
 func JudgeApproval(in Asked) Verdict {
 	rules, overridden := approvalRules(in.Policies, in.Inst)
+	if in.Own != "" {
+		own := ownRules(in.Own)
+		if own.Err != nil {
+			return refuseOwn(own)
+		}
+		rules = append(rules, own)
+	}
 	if len(rules) == 0 {
 		return Verdict{Overridden: overridden}
 	}

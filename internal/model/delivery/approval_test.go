@@ -77,6 +77,11 @@ func stored(digest, uid string) func(*delivery.Asked) {
 	}
 }
 
+// owns lets the root ask for approvals itself.
+func owns(value string) func(*delivery.Asked) {
+	return func(in *delivery.Asked) { in.Own = value }
+}
+
 func acceptsUnknown(approval *deliveryv1alpha1.DeliveryApproval) { approval.Spec.AcceptUnknown = true }
 
 // TestApproval: whether a job may begin as far as its plan is concerned, and whether a plan is worked out.
@@ -139,6 +144,21 @@ func TestApproval(t *testing.T) {
 		{"the policy is overridden", []string{always}, changes{func(in *delivery.Asked) {
 			in.Inst.Annotations = map[string]string{deliveryv1alpha1.OverrideAnnotation: "p0"}
 		}}, "", false, ""},
+		{"the owner asks, and no policy does", nil, changes{owns("Always")}, reasons.ApprovalRequired, false, ""},
+		{"the owner asks, and there is no plan yet", nil, changes{owns("Always"), func(in *delivery.Asked) { in.Planned = nil }}, reasons.PlanPending, true, ""},
+		{"the owner's approval is enough", nil, changes{owns("Always"), approves(planA, "ann", 0)}, "", false, "ann"},
+		{"for a day", nil, changes{owns("Always"), approves(planA, "ann", 24*time.Hour)}, reasons.ApprovalRequired, false, ""},
+		{"the owner asks for deletions, and there are none", nil, changes{owns("Deletions")}, "", false, "-"},
+		{"the owner asks for deletions, and there is one", nil, changes{owns("Deletions"), summary(deliveryv1alpha1.PlanSummary{Delete: 1})}, reasons.ApprovalRequired, false, ""},
+		{"the owner does not permit unknown parts by asking for less", nil, changes{owns("Deletions"), summary(deliveryv1alpha1.PlanSummary{Unknown: 1}), approves(planA, "ann", 0)}, reasons.ApprovalRequired, false, ""},
+		{"the owner may accept them", nil, changes{owns("Always"), summary(deliveryv1alpha1.PlanSummary{Unknown: 1}), approves(planA, "ann", 0, acceptsUnknown)}, "", false, "ann"},
+		{"the owner takes nothing from a policy", []string{two}, changes{owns("Deletions"), approves(planA, "ann", 0)}, reasons.ApprovalRequired, false, ""},
+		{"a policy takes nothing from the owner", []string{"{approval: {when: Deletions}}"}, changes{owns("Always")}, reasons.ApprovalRequired, false, ""},
+		{"an override is of a policy, not of the owner", []string{always}, changes{owns("Always"), func(in *delivery.Asked) {
+			in.Inst.Annotations = map[string]string{deliveryv1alpha1.OverrideAnnotation: "p0"}
+		}}, reasons.ApprovalRequired, false, ""},
+		{"the owner asks for something that there is not", nil, changes{owns("always"), approves(planA, "ann", 0)}, reasons.InvalidPolicy, false, ""},
+		{"a number of objects is for policies", nil, changes{owns("Objects")}, reasons.InvalidPolicy, false, ""},
 		{"another policy is overridden", []string{always, always}, changes{func(in *delivery.Asked) {
 			in.Inst.Annotations = map[string]string{deliveryv1alpha1.OverrideAnnotation: "p0"}
 		}}, reasons.ApprovalRequired, false, ""},
@@ -231,6 +251,38 @@ func TestApprovalMessages(t *testing.T) {
 			got := delivery.JudgeApproval(asked(t, []string{test.spec}, test.changes...))
 			if want := "deferred by DeliveryPolicy p0: " + test.want; got.String() != want {
 				t.Errorf("got  %s\nwant %s", got, want)
+			}
+		})
+	}
+}
+
+// TestOwnApproval: what users read where the Installation itself asks, and what ends the wait.
+func TestOwnApproval(t *testing.T) {
+	for _, test := range []struct {
+		reason      string
+		in          delivery.Asked
+		want, waits string
+	}{
+		{
+			"the owner asks", asked(t, nil, owns("Always")),
+			"deferred by annotation delivery.landscaper.dev/approval: plan " + planA + " (1 to create) needs the approval of a user: landscaper-cli plans approve x -n n --digest " + planA,
+			"DeliveryApproval any, the time 2026-06-01T12:15:00Z",
+		},
+		{
+			"a policy asks, too", asked(t, []string{always}, owns("Always")),
+			"deferred by DeliveryPolicy p0: plan " + planA + " (1 to create) needs the approval of a user: landscaper-cli plans approve x -n n --digest " + planA + "; also by annotation delivery.landscaper.dev/approval",
+			"DeliveryPolicy p0, DeliveryApproval any, the time 2026-06-01T12:15:00Z",
+		},
+		{
+			"what the owner asks for is not understood", asked(t, nil, owns("Sometimes")),
+			`deferred by annotation delivery.landscaper.dev/approval: its value "Sometimes" is not Always or Deletions`,
+			"the time 2026-06-01T12:15:00Z",
+		},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			got := delivery.JudgeApproval(test.in)
+			if got.String() != test.want || got.Wake(askedAt).String() != test.waits {
+				t.Errorf("got  %s, waits for %s\nwant %s, %s", got, got.Wake(askedAt), test.want, test.waits)
 			}
 		})
 	}

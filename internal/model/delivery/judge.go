@@ -27,7 +27,8 @@ const (
 type Verdict struct {
 	// Reason is why it may not; empty if it may.
 	Reason reasons.Reason
-	// Policy is the name of the policy with that reason, Message what it says.
+	// Policy is the name of the policy with that reason, Message what it says. The annotation of the
+	// Installation has a name that no policy has.
 	Policy, Message string
 	// Policies are all that refuse the job at present.
 	Policies []string
@@ -52,12 +53,12 @@ func (v Verdict) Permitted() bool { return v.Reason == "" }
 // String is the verdict for people.
 func (v Verdict) String() string {
 	var text strings.Builder
-	text.WriteString("deferred by DeliveryPolicy " + v.Policy + ": " + v.Message)
+	text.WriteString("deferred by " + source(v.Policy) + ": " + v.Message)
 	if others := slices.DeleteFunc(slices.Clone(v.Policies), func(name string) bool { return name == v.Policy }); len(others) > 0 {
 		text.WriteString("; also by " + strings.Join(others, ", "))
 	}
 	switch {
-	case v.Planning:
+	case v.Planning, v.Policy == ownRule:
 		// The message says what has to happen.
 	case v.Until.IsZero():
 		text.WriteString("; it may begin when the policy is changed")
@@ -69,7 +70,7 @@ func (v Verdict) String() string {
 
 // Wake is what may end the wait: a change of a policy, an approval, or the time.
 func (v Verdict) Wake(now time.Time) job.Wake {
-	wake := job.OnChange("DeliveryPolicy", v.Policies...).By(v.Until).By(v.again).By(now.Add(Recheck))
+	wake := job.OnChange("DeliveryPolicy", policies(v.Policies)...).By(v.Until).By(v.again).By(now.Add(Recheck))
 	if v.awaits {
 		wake = wake.And(job.OnChange("DeliveryApproval", AnyName))
 	}

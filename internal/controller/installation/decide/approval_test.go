@@ -18,6 +18,9 @@ func governed(s *decide.Situation) {
 	s.Policies = append(s.Policies, &deliveryv1alpha1.DeliveryPolicy{ObjectMeta: metav1.ObjectMeta{Name: "production"}, Spec: deliveryv1alpha1.DeliveryPolicySpec{Approval: &deliveryv1alpha1.ApprovalRule{}}})
 }
 
+// owned asks for approvals itself.
+func owned(s *decide.Situation) { s.OwnApproval = "Always" }
+
 // planned has a plan for the next job that was worked out some time ago.
 func planned(age time.Duration) testbuilders.Option {
 	return func(s *decide.Situation) {
@@ -76,6 +79,11 @@ func TestApproval(t *testing.T) {
 		{"a subinstallation gets the job of its parent", []testbuilders.Option{testbuilders.Below("b", "a", "Progressing"), ended, governed}, decide.Adopt, itself, ""},
 		{"an interruption withdraws a request", []testbuilders.Option{testbuilders.Requested("interrupt"), ended, governed}, decide.Interrupt, itself, ""},
 		{"the policy is deleted: a job without a plan", []testbuilders.Option{request, governed, planned(0), said, approved, func(s *decide.Situation) { s.Policies = nil }}, decide.Admit, itself, ""},
+		{"the owner asks for an approval, and no policy does", []testbuilders.Option{request, owned, said}, decide.PlanAhead, itself, ""},
+		{"and has got it", []testbuilders.Option{request, owned, planned(0), said, approved}, decide.Admit, itself, "plan"},
+		{"where the feature is off, the annotation means nothing", []testbuilders.Option{func(s *decide.Situation) {
+			s.Inst.Annotations = map[string]string{v1alpha1.OperationAnnotation: "reconcile", deliveryv1alpha1.ApprovalAnnotation: "Always"}
+		}}, decide.Admit, itself, ""},
 		{"the policy is overridden: a job without a plan", []testbuilders.Option{governed, func(s *decide.Situation) {
 			s.Inst.Annotations = map[string]string{v1alpha1.OperationAnnotation: "reconcile", deliveryv1alpha1.OverrideAnnotation: "production"}
 		}}, decide.Admit, itself, ""},

@@ -13,11 +13,11 @@ type Verdict struct{ delivery.Verdict }
 
 // Verdict judges a job that something starts. A job that nothing asks for is not deferred.
 func (s Situation) Verdict(trigger v1alpha1.JobTrigger) Verdict {
-	if trigger == "" || len(s.Policies) == 0 {
+	if trigger == "" || len(s.Policies) == 0 && s.OwnApproval == "" {
 		return Verdict{}
 	}
 	verdict := delivery.Judge(s.Policies, s.Inst, trigger, s.Now)
-	asked := delivery.Asked{Policies: s.Policies, Inst: s.Inst, Planned: s.Planned, Approvals: s.Approvals, Plans: s.Plans, Now: s.Now}
+	asked := delivery.Asked{Policies: s.Policies, Inst: s.Inst, Own: s.OwnApproval, Planned: s.Planned, Approvals: s.Approvals, Plans: s.Plans, Now: s.Now}
 	if !verdict.Permitted() {
 		return Verdict{asked.Ahead(verdict)}
 	}

@@ -43,6 +43,8 @@ type Situation struct {
 	PickedUp bool
 	// Policies are the DeliveryPolicies of the namespace of a root; none where the feature is off.
 	Policies []*deliveryv1alpha1.DeliveryPolicy
+	// OwnApproval is which approvals a root asks for itself; empty where the feature is off.
+	OwnApproval string
 	// Planned is the plan of the next job, nil without one; Plans and Approvals are those of the namespace.
 	Planned   *delivery.Planned
 	Plans     []*deliveryv1alpha1.DeliveryPlan

@@ -198,10 +198,10 @@ var Table = []Group{
 		{ValuesWarning, "a value is probably not meant", "read the message: it names the value"},
 	}},
 	{"DeliveryPolicies: their conditions, the condition `Deferred` of Installations, and events", []Explanation{
-		{ApprovalRequired, "a DeliveryPolicy lets the job begin only when users have approved its plan", "look at the plan with landscaper-cli plans show, and approve it with landscaper-cli plans approve"},
+		{ApprovalRequired, "a DeliveryPolicy, or the Installation itself, lets the job begin only when users have approved its plan", "look at the plan with landscaper-cli plans show, and approve it with landscaper-cli plans approve"},
 		{Approved, "a job begins with a plan that was approved, or that needs no approval", "nothing: the job writes nothing that the plan does not have"},
 		{Frozen, "a freeze of a DeliveryPolicy lets the job not begin", "wait until the time that the message names, or override the policy"},
-		{InvalidPolicy, "a DeliveryPolicy cannot be understood, and lets no job begin", "correct what the message names"},
+		{InvalidPolicy, "a DeliveryPolicy, or the annotation delivery.landscaper.dev/approval, cannot be understood, and lets no job begin", "correct what the message names"},
 		{NotApproved, "a job would have written something that its approved plan does not have", "ask for another job: it gets a plan of what is to be written now"},
 		{Open, "the DeliveryPolicy lets every job begin", "nothing"},
 		{OutsideWindow, "no window of a DeliveryPolicy is open for the job", "wait until the time that the message names, or override the policy"},
