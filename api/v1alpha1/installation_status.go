@@ -148,6 +148,10 @@ type JobRecord struct {
 	// it has given itself: its field manager. The API server does not prove it.
 	// +optional
 	RequestedBy string `json:"requestedBy,omitempty"`
+	// Overridden is the DeliveryPolicy that would have deferred the job, if an override has left
+	// it out.
+	// +optional
+	Overridden *OverriddenPolicy `json:"overridden,omitempty"`
 	// Phase is how the job has ended; empty as long as it has not.
 	// +optional
 	Phase InstallationPhase `json:"phase,omitempty"`
@@ -180,6 +184,17 @@ type JobRecord struct {
 	// Running is how long it took from then on until the end.
 	// +optional
 	Running *Duration `json:"running,omitempty"`
+}
+
+// OverriddenPolicy is a DeliveryPolicy that was left out for a job.
+type OverriddenPolicy struct {
+	// Policy is the name of the DeliveryPolicy.
+	// +required
+	Policy string `json:"policy"`
+	// By is the client that has set the override, by the name that it has given itself: its
+	// field manager. The API server does not prove it.
+	// +optional
+	By string `json:"by,omitempty"`
 }
 
 // ImportFingerprint tells whether two values of an import are the same.

@@ -243,6 +243,9 @@ func TestDelivery(t *testing.T) {
 		if noted := inst.Annotations[deliveryv1alpha1.OverriddenAnnotation]; noted != inst.Status.JobID+" freeze" || len(eventsOf(t, inst, "Overridden")) != 1 {
 			t.Errorf("noted %q, events %v", noted, eventsOf(t, inst, "Overridden"))
 		}
+		if over := inst.Status.History[0].Overridden; over == nil || over.Policy != "freeze" || over.By == "" {
+			t.Errorf("the history has %+v", inst.Status.History[0])
+		}
 		request(t, inst, v1alpha1.ReconcileOperation)
 		waitDeferred(t, inst, "Frozen")
 		request(t, inst, v1alpha1.InterruptOperation)

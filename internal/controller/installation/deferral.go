@@ -66,6 +66,7 @@ func (r *Reconciler) reportOverride(ctx context.Context, s *snapshot, trigger v1
 		return
 	}
 	log.FromContext(ctx).Info("a job begins although a policy would defer it", "policy", name, "job", s.Inst.Status.JobID)
+	s.subject.RecordOverride(name, s.overrider)
 	r.reporter().Emit(s.subject, corev1.EventTypeWarning, reasons.Overridden, "job "+s.Inst.Status.JobID+" begins although DeliveryPolicy "+name+" would defer it: the annotation "+deliveryv1alpha1.OverrideAnnotation+" overrides the policy")
 }
 

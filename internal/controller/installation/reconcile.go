@@ -151,7 +151,8 @@ func (r *Reconciler) observe(ctx context.Context, key types.NamespacedName, s *s
 	if err := r.memory.await(ctx, r.Reader, inst); err != nil {
 		return false, err // says what was read
 	}
-	s.Inst, s.Triggers, s.requester = inst.DeepCopy(), r.Triggers, readthrough.Requester(inst)
+	s.Inst, s.Triggers = inst.DeepCopy(), r.Triggers
+	s.requester, s.overrider = readthrough.Requester(inst), readthrough.Overrider(inst)
 	s.Inst.ManagedFields = nil // nothing writes them
 	s.PickedUp = r.memory.Of(inst.UID).marks.has(pickedUp) && job.NeverHadJob(inst) && !predicates.BeingDeleted(inst)
 	s.subject = reporter.Installation(s.Inst)

@@ -13,6 +13,8 @@ type snapshot struct {
 	subject *reporter.Subject
 	// requester is the client that has asked for a job, by its own account.
 	requester string
+	// overrider is the client that has left a policy out for the next job, in the same way.
+	overrider string
 	// unsaved says that the status has a job which is not stored yet.
 	unsaved bool
 	// ends says that the attempt ends with this step: an event triggers the next one.

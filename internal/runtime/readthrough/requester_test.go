@@ -5,8 +5,33 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	deliveryv1alpha1 "go.landscaper.dev/api/delivery/v1alpha1"
 	"go.landscaper.dev/api/v1alpha1"
 )
+
+// TestOverrider: caches keep who overrides a policy, beside who asks for the job.
+func TestOverrider(t *testing.T) {
+	fields := func(manager, annotation string) metav1.ManagedFieldsEntry {
+		return metav1.ManagedFieldsEntry{Manager: manager, Operation: metav1.ManagedFieldsOperationUpdate, FieldsV1: metav1.NewFieldsV1(`{"f:metadata":{"f:annotations":{"f:` + annotation + `":{}}}}`)}
+	}
+	inst := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{
+		Annotations:   map[string]string{v1alpha1.OperationAnnotation: "reconcile", deliveryv1alpha1.OverrideAnnotation: "freeze"},
+		ManagedFields: []metav1.ManagedFieldsEntry{fields("flux", v1alpha1.OperationAnnotation), fields("kubectl-annotate", deliveryv1alpha1.OverrideAnnotation)},
+	}}
+	// A cache may transform what it has transformed before.
+	for range 2 {
+		if _, err := Transform(inst); err != nil {
+			t.Fatal(err)
+		}
+		if Requester(inst) != "flux" || Overrider(inst) != "kubectl-annotate" {
+			t.Errorf("%q has asked, and %q overrides: %v", Requester(inst), Overrider(inst), inst.ManagedFields)
+		}
+	}
+	delete(inst.Annotations, deliveryv1alpha1.OverrideAnnotation)
+	if _, err := Transform(inst); err != nil || Overrider(inst) != "" || Requester(inst) != "flux" {
+		t.Errorf("%v: %v", err, inst.ManagedFields)
+	}
+}
 
 // TestRequester: caches keep who has asked for a job, as long as the request is there, and nothing else of
 // the managed fields.

@@ -44,6 +44,14 @@ func (s *Subject) RecordTrigger(trigger v1alpha1.JobTrigger, requester string) {
 	}
 }
 
+// RecordOverride notes in the history which DeliveryPolicy was left out for the current job, and by which
+// client.
+func (s *Subject) RecordOverride(policy, by string) {
+	if inst, ok := s.Object.(*v1alpha1.Installation); ok {
+		record(inst).Overridden = &v1alpha1.OverriddenPolicy{Policy: limited(policy), By: limited(by)}
+	}
+}
+
 // RecordImports notes in the history which imports the current job uses, as digests by their names.
 // Many of them are noted in part.
 func (s *Subject) RecordImports(hash string, digests map[string]string) {

@@ -167,6 +167,9 @@ func TestWhatAJobWorkedOn(t *testing.T) {
 		{"a job that no operation has asked for", func(_ *v1alpha1.Installation, s *Subject) {
 			s.RecordTrigger(v1alpha1.TriggeredBySchedule, "kubectl-annotate")
 		}, v1alpha1.JobRecord{Trigger: v1alpha1.TriggeredBySchedule}},
+		{"which policy was left out, and by whom", func(_ *v1alpha1.Installation, s *Subject) {
+			s.RecordOverride("freeze", strings.Repeat("x", 5000))
+		}, v1alpha1.JobRecord{Overridden: &v1alpha1.OverriddenPolicy{Policy: "freeze", By: strings.Repeat("x", maxName)}}},
 		{"its imports", func(_ *v1alpha1.Installation, s *Subject) {
 			s.RecordImports(strings.Repeat("f", 40), map[string]string{"b": strings.Repeat("2", 40), "a": "1"})
 		}, v1alpha1.JobRecord{

@@ -41,6 +41,7 @@ status:
     running: 1m5s
   - jobID: 57f0aaaa-152b-44cd-b0d2-aac9f3b65c50
     trigger: change
+    overridden: {policy: freeze, by: ops}
     phase: Succeeded
     generation: 1
     component: example.org/shop:1.0.0
@@ -75,18 +76,18 @@ const newest = `JOB        STARTED                BY                     GENERAT
 57f02bd1   2026-01-01T11:00:00Z   reconcile, by me?[2J   2            example.org/shop:1.1.0   bbbbbbbbbbbb   0s       2s          1m5s      Failed (Timeout)
 `
 
-const difference = `  JOB           57f0aaaa                 57f02bd1
-~ result        Succeeded                Failed (Timeout)
-~ generation    1                        2
-~ component     example.org/shop:1.0.0   example.org/shop:1.1.0
-  import host   h1                       h1
-~ import size   s1                       s2
-  by            change                   reconcile, by me?[2J
-  started       2026-01-01T10:00:00Z     2026-01-01T11:00:00Z
-  queued        0s                       0s
-  preparing     0s                       2s
-  running       20s                      1m5s
-~ in web        Succeeded in 10s         Failed (Timeout) in 1m0s   phase reason
+const difference = `  JOB           57f0aaaa                           57f02bd1
+~ result        Succeeded                          Failed (Timeout)
+~ generation    1                                  2
+~ component     example.org/shop:1.0.0             example.org/shop:1.1.0
+  import host   h1                                 h1
+~ import size   s1                                 s2
+  by            change; overrides freeze, by ops   reconcile, by me?[2J
+  started       2026-01-01T10:00:00Z               2026-01-01T11:00:00Z
+  queued        0s                                 0s
+  preparing     0s                                 2s
+  running       20s                                1m5s
+~ in web        Succeeded in 10s                   Failed (Timeout) in 1m0s   phase reason
 `
 
 // TestCommands: what each command prints and ends with.

@@ -58,11 +58,18 @@ func short(id string) string {
 	return terminal.Printable(id)
 }
 
-// by is what has started a job, and who has asked for it, by the name that the client gives itself.
+// by is what has started a job, who has asked for it, and who has left a policy out, by the names that
+// clients give themselves.
 func by(job v1alpha1.JobRecord) string {
 	text := or(string(job.Trigger), "not known")
 	if job.RequestedBy != "" {
 		text += ", by " + terminal.OneLine(job.RequestedBy)
+	}
+	if over := job.Overridden; over != nil {
+		text += "; overrides " + terminal.OneLine(over.Policy)
+		if over.By != "" {
+			text += ", by " + terminal.OneLine(over.By)
+		}
 	}
 	return text
 }

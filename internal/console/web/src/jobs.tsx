@@ -44,6 +44,16 @@ export function By({ job }: { job: Job }) {
           by a client that calls itself <q>{job.requestedBy}</q>
         </div>
       )}
+      {job.overridden && (
+        <div class="quiet small">
+          although DeliveryPolicy <b>{job.overridden.policy}</b> would defer it
+          {job.overridden.by && (
+            <>
+              : overridden by a client that calls itself <q>{job.overridden.by}</q>
+            </>
+          )}
+        </div>
+      )}
       {job.cause && <div class="quiet small">{job.cause}</div>}
     </>
   );

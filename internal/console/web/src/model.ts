@@ -105,6 +105,7 @@ export interface Job {
   jobID: string;
   trigger?: string;
   requestedBy?: string;
+  overridden?: { policy: string; by?: string };
   phase?: string;
   reason?: string;
   generation?: number;
