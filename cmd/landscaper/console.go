@@ -92,7 +92,7 @@ func actingOf(host server.ConsoleHost) *login.Acting {
 				return nil, fmt.Errorf("make a client of the user: %w", err)
 			}
 			if !host.Config.Actions.Enabled {
-				return act.PlansOnly{Plans: plans(c, config)}, nil
+				return act.PlansOnly{Plans: plans(c, config), Client: c}, nil
 			}
 			reviews, err := authorizationv1.NewForConfig(config)
 			if err != nil {

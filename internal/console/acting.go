@@ -39,6 +39,7 @@ func (b *board) addActing(routes *http.ServeMux) {
 	routes.HandleFunc("GET /actions", a.handle(a.failed))
 	routes.HandleFunc("GET /actions/{namespace}/{name}", a.handle(a.offered))
 	routes.HandleFunc("GET /plan/job/{namespace}/{name}", a.handle(a.plan))
+	routes.HandleFunc("GET /approval/{namespace}/{name}", a.handle(a.stored))
 	routes.HandleFunc("GET /plan/deletion/{namespace}/{name}", a.handle(a.deletion))
 	routes.HandleFunc("POST "+requestsBelow+"{action}/{namespace}/{name}", a.handle(a.act))
 }
@@ -186,6 +187,9 @@ func fits(action Action, node *inspect.Node) bool {
 		return requests.Skips(inst)
 	case Delete:
 		return inst.DeletionTimestamp == nil
+	case Approve:
+		// It comes with the plan.
+		return false
 	}
 	return false
 }

@@ -22,6 +22,7 @@ type fakeActor struct {
 	asked  []string
 	fails  error
 	sees   Planner
+	plan   *Plan
 }
 
 func (h *fakeActor) May(_ context.Context, namespace, name string) (Rights, error) {
@@ -32,6 +33,10 @@ func (h *fakeActor) May(_ context.Context, namespace, name string) (Rights, erro
 func (h *fakeActor) Do(_ context.Context, request Request) ([]string, error) {
 	h.done = append(h.done, request)
 	return []string{"a remark"}, h.fails
+}
+
+func (h *fakeActor) Stored(_ context.Context, inst *v1alpha1.Installation) (*StoredPlan, error) {
+	return &StoredPlan{UID: inst.UID, Plan: h.plan}, h.fails
 }
 
 func (h *fakeActor) Planner() Planner { return h.sees }
@@ -127,7 +132,7 @@ func TestRequestedActions(t *testing.T) {
 // TestReadOnly: without what acts, nothing is offered, and nothing done.
 func TestReadOnly(t *testing.T) {
 	handler := openFor(t, landscape(), sees("installations"))
-	for _, path := range []string{"/actions", "/actions/shop/root", "/plan/job/shop/root", "/plan/deletion/shop/root"} {
+	for _, path := range []string{"/actions", "/actions/shop/root", "/plan/job/shop/root", "/plan/deletion/shop/root", "/approval/shop/root"} {
 		if answer := sendTo(handler, path, ""); answer.Code != http.StatusForbidden {
 			t.Errorf("%s: %d %s", path, answer.Code, answer.Body)
 		}
@@ -193,7 +198,7 @@ func TestOffers(t *testing.T) {
 		t.Errorf("%v", offer.Actions)
 	}
 	h.asked = nil
-	for _, what := range []string{"/actions", "/plan/job", "/plan/deletion"} {
+	for _, what := range []string{"/actions", "/plan/job", "/plan/deletion", "/approval"} {
 		hidden, absent := sendTo(handler, what+"/other/"+name, ""), sendTo(handler, what+"/other/absent", "")
 		if hidden.Code != http.StatusNotFound || hidden.Body.String() != absent.Body.String() || len(h.asked) > 0 {
 			t.Errorf("%s: %d %s, asked about %v", what, hidden.Code, hidden.Body, h.asked)

@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/landscape/diff"
 	"go.landscaper.dev/internal/landscape/requests"
 )
@@ -23,10 +24,12 @@ const (
 	Unskip         Action = "unskip"
 	SetImports     Action = "set-imports"
 	Delete         Action = "delete"
+	// Approve is offered with the plan that it approves, see StoredPlan.
+	Approve Action = "approve"
 )
 
 // Actions are all actions, in the order of their buttons.
-var Actions = []Action{Reconcile, ForceReconcile, Interrupt, Abort, SetImports, Skip, Unskip, Delete}
+var Actions = []Action{Reconcile, ForceReconcile, Interrupt, Abort, SetImports, Skip, Unskip, Delete, Approve}
 
 // ErrOther says that an Installation is not the one that a visitor has seen.
 var ErrOther = errors.New("the Installation was deleted meanwhile, and there is another one of the same name: look at it first")
@@ -42,6 +45,11 @@ type Request struct {
 	Keep bool `json:"keep,omitempty"`
 	// Imports are the values for SetImports.
 	Imports []ImportText `json:"imports,omitempty"`
+	// Digest is that of the plan for Approve. AcceptUnknown approves the parts, too, that only the job
+	// can know.
+	Digest        string `json:"digest,omitempty"`
+	AcceptUnknown bool   `json:"acceptUnknown,omitempty"`
+	Comment       string `json:"comment,omitempty"`
 }
 
 // ImportText is what a visitor has written for an import.
@@ -62,6 +70,8 @@ type Actor interface {
 	May(ctx context.Context, namespace, name string) (Rights, error)
 	// Do carries a request out, and returns what the visitor may not expect.
 	Do(ctx context.Context, request Request) (remarks []string, err error)
+	// Stored returns the plan of the next job of an Installation that is stored.
+	Stored(ctx context.Context, inst *v1alpha1.Installation) (*StoredPlan, error)
 	// Planner returns what works out what would happen; nil if this console does not.
 	Planner() Planner
 }

@@ -2,26 +2,19 @@ package plans
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
-	authenticationv1 "k8s.io/api/authentication/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	deliveryv1alpha1 "go.landscaper.dev/api/delivery/v1alpha1"
 	"go.landscaper.dev/internal/cli/commandline"
 	"go.landscaper.dev/internal/cli/connection"
 	"go.landscaper.dev/internal/cli/installations/plan"
 	"go.landscaper.dev/internal/cli/terminal"
+	"go.landscaper.dev/internal/landscape/approvals"
 	"go.landscaper.dev/internal/model/delivery"
 )
-
-// userPart is how much of a digest of the name of a user is part of the name of an approval.
-const userPart = 8
 
 type approving struct {
 	connection.Flags
@@ -86,45 +79,15 @@ func (f *approving) run(ctx context.Context, streams terminal.Streams, on *conne
 	if err := streams.Confirm("Approve plan "+found.Spec.Digest+"?", f.yes || f.digest != ""); err != nil {
 		return err
 	}
-	user, err := whoAmI(ctx, on)
-	if err != nil {
-		return err
-	}
-	if err := f.create(ctx, on, found, user); err != nil {
-		return err
+	user, err := approvals.Approve(ctx, on.Client, found, approvals.Choice{AcceptUnknown: f.acceptUnknown, Comment: f.comment})
+	switch {
+	case apierrors.IsForbidden(err):
+		return terminal.Exitf(terminal.ExitForbidden, "%w", err)
+	case errors.Is(err, approvals.ErrAlready):
+		return err // says what to do
+	case err != nil:
+		return explain(on, err)
 	}
 	fmt.Fprintf(streams.Out, "Approved plan %s of %s as %s: %s\n", found.Spec.Digest, name, terminal.Printable(user), delivery.Describe(found.Spec.Summary))
-	return nil
-}
-
-// whoAmI is the name by which the API server knows the user.
-func whoAmI(ctx context.Context, on *connection.Connection) (string, error) {
-	review := &authenticationv1.SelfSubjectReview{}
-	if err := on.Client.Create(ctx, review); err != nil {
-		return "", fmt.Errorf("ask the API server for the name of the user: %w", on.Explain(err))
-	}
-	return review.Status.UserInfo.Username, nil
-}
-
-// create creates the approval, which goes with its plan.
-func (f *approving) create(ctx context.Context, on *connection.Connection, found *deliveryv1alpha1.DeliveryPlan, user string) error {
-	sum := sha256.Sum256([]byte(user))
-	approval := &deliveryv1alpha1.DeliveryApproval{
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace: found.Namespace, Name: found.Name + "-" + hex.EncodeToString(sum[:])[:userPart],
-			OwnerReferences: []metav1.OwnerReference{{APIVersion: deliveryv1alpha1.GroupVersion.String(), Kind: "DeliveryPlan", Name: found.Name, UID: found.UID}},
-		},
-		Spec: deliveryv1alpha1.DeliveryApprovalSpec{
-			Installation: found.Spec.Installation.Name, Digest: found.Spec.Digest, ApprovedBy: user, AcceptUnknown: f.acceptUnknown, Comment: f.comment,
-		},
-	}
-	switch err := on.Client.Create(ctx, approval); {
-	case apierrors.IsAlreadyExists(err):
-		return fmt.Errorf("you have approved this plan already: delete DeliveryApproval %s to approve it again", approval.Name)
-	case apierrors.IsForbidden(err):
-		return terminal.Exitf(terminal.ExitForbidden, "create DeliveryApproval %s: %w", approval.Name, err)
-	case err != nil:
-		return fmt.Errorf("create DeliveryApproval %s: %w", approval.Name, explain(on, err))
-	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cli/connection"
 	"go.landscaper.dev/internal/cli/terminal"
+	"go.landscaper.dev/internal/landscape/approvals"
 	"go.landscaper.dev/internal/landscape/deliveryplan"
 	"go.landscaper.dev/internal/preview"
 )
@@ -29,14 +30,14 @@ type stored struct {
 }
 
 func read(ctx context.Context, on *connection.Connection) (*stored, error) {
-	plans, approvals := &deliveryv1alpha1.DeliveryPlanList{}, &deliveryv1alpha1.DeliveryApprovalList{}
+	plans, approved := &deliveryv1alpha1.DeliveryPlanList{}, &deliveryv1alpha1.DeliveryApprovalList{}
 	if err := on.Client.List(ctx, plans, client.InNamespace(on.Namespace)); err != nil {
 		return nil, explain(on, err)
 	}
-	if err := on.Client.List(ctx, approvals, client.InNamespace(on.Namespace)); err != nil {
+	if err := on.Client.List(ctx, approved, client.InNamespace(on.Namespace)); err != nil {
 		return nil, explain(on, err)
 	}
-	s := &stored{on: on, plans: plans.Items, approvals: approvals.Items}
+	s := &stored{on: on, plans: plans.Items, approvals: approved.Items}
 	s.plans = slices.DeleteFunc(s.plans, func(plan deliveryv1alpha1.DeliveryPlan) bool { return plan.Spec.Part != 0 })
 	slices.SortFunc(s.plans, func(a, b deliveryv1alpha1.DeliveryPlan) int { return deliveryplan.Newer(&a, &b) })
 	return s, nil
@@ -79,29 +80,14 @@ func (s *stored) find(ctx context.Context, name, digest string) (found *delivery
 
 // result reads the content of a plan.
 func (s *stored) result(ctx context.Context, plan *deliveryv1alpha1.DeliveryPlan) (*preview.Result, error) {
-	content, err := deliveryplan.Join(plan, func(name string) (*deliveryv1alpha1.DeliveryPlan, error) {
-		part := &deliveryv1alpha1.DeliveryPlan{}
-		return part, s.on.Client.Get(ctx, client.ObjectKey{Namespace: plan.Namespace, Name: name}, part)
-	})
 	result := &preview.Result{}
-	if err == nil {
-		_, err = deliveryplan.Decode(content, result)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read DeliveryPlan %s: %w", plan.Name, err)
+	if err := approvals.Content(ctx, s.on.Client, plan, result); err != nil {
+		return nil, err // names the plan
 	}
 	return result, nil
 }
 
 // approvedBy are the users who have approved a plan.
 func (s *stored) approvedBy(plan *deliveryv1alpha1.DeliveryPlan) []string {
-	var users []string
-	for _, approval := range s.approvals {
-		spec := &approval.Spec
-		if spec.Digest == plan.Spec.Digest && spec.Installation == plan.Spec.Installation.Name && !slices.Contains(users, spec.ApprovedBy) {
-			users = append(users, spec.ApprovedBy)
-		}
-	}
-	slices.Sort(users)
-	return users
+	return approvals.By(s.approvals, plan)
 }

@@ -43,19 +43,13 @@ func (a *Actor) Planner() console.Planner { return a.planner }
 func (a *Actor) May(ctx context.Context, namespace, name string) (console.Rights, error) {
 	may := map[string]bool{}
 	for _, verb := range []string{"get", "patch", "delete"} {
-		said, err := a.reviews.Create(ctx, &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
-			ResourceAttributes: &authorizationv1.ResourceAttributes{
-				Verb: verb, Group: console.Installations.Group, Resource: console.Installations.Resource, Namespace: namespace, Name: name,
-			},
-		}}, metav1.CreateOptions{})
-		if apierrors.IsForbidden(err) {
-			// The server may not act as this user: nothing is offered.
-			return console.Rights{}, nil
-		}
+		allowed, err := a.may(ctx, authorizationv1.ResourceAttributes{
+			Verb: verb, Group: console.Installations.Group, Resource: console.Installations.Resource, Namespace: namespace, Name: name,
+		})
 		if err != nil {
-			return console.Rights{}, fmt.Errorf("ask what you may do: %w", err)
+			return console.Rights{}, err // says what was asked
 		}
-		may[verb] = said.Status.Allowed && !said.Status.Denied
+		may[verb] = allowed
 	}
 	return console.Rights{Change: may["get"] && may["patch"], Delete: may["get"] && may["delete"]}, nil
 }
@@ -90,6 +84,8 @@ func (a *Actor) do(ctx context.Context, request console.Request) ([]string, erro
 		return nil, requests.Skip(ctx, a.client, present, request.Action == console.Skip)
 	case console.SetImports:
 		return a.setImports(ctx, key, request)
+	case console.Approve:
+		return nil, a.approve(ctx, present, request)
 	case console.Delete:
 		return nil, requests.Delete(ctx, a.client, present, request.Keep)
 	}
@@ -143,7 +139,11 @@ func explained(err error) error {
 }
 
 // PlansOnly shows its visitor plans, and does nothing else for the visitor.
-type PlansOnly struct{ Plans console.Planner }
+type PlansOnly struct {
+	Plans console.Planner
+	// Client has the rights of the visitor.
+	Client client.Client
+}
 
 // Planner implements console.Actor.
 func (p PlansOnly) Planner() console.Planner { return p.Plans }

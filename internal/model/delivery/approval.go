@@ -126,6 +126,21 @@ func JudgeApproval(in Asked) Verdict {
 	return verdict
 }
 
+// Approvers is how many users have to approve a plan of a root; 0 if nothing asks for that.
+func Approvers(policies []*deliveryv1alpha1.DeliveryPolicy, root *v1alpha1.Installation, summary deliveryv1alpha1.PlanSummary) int {
+	rules, _ := approvalRules(policies, root)
+	if own := OwnRule(root); own != "" {
+		rules = append(rules, ownRules(own))
+	}
+	most := 0
+	for _, rule := range rules {
+		if approval := rule.policy.Spec.Approval; asksForApproval(approval, summary) {
+			most = max(most, int(approval.Approvers), 1)
+		}
+	}
+	return most
+}
+
 // approvalRules are the policies that ask for approvals of a root, and one that is overridden.
 func approvalRules(policies []*deliveryv1alpha1.DeliveryPolicy, inst *v1alpha1.Installation) (selecting []Rules, overridden string) {
 	for _, policy := range policies {

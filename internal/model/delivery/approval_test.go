@@ -288,6 +288,32 @@ func TestOwnApproval(t *testing.T) {
 	}
 }
 
+// TestApprovers: how many users have to approve a plan, for people who look at it.
+func TestApprovers(t *testing.T) {
+	const two = "{approval: {when: Deletions, approvers: 2}}"
+	for _, test := range []struct {
+		reason  string
+		specs   []string
+		own     string
+		summary deliveryv1alpha1.PlanSummary
+		want    int
+	}{
+		{"nothing asks", []string{"{}"}, "", deliveryv1alpha1.PlanSummary{}, 0},
+		{"a policy asks", []string{always}, "", deliveryv1alpha1.PlanSummary{}, 1},
+		{"of two policies, the stricter one counts", []string{always, two}, "", deliveryv1alpha1.PlanSummary{Delete: 1}, 2},
+		{"if it asks for approvals of such a plan", []string{always, two}, "", deliveryv1alpha1.PlanSummary{Change: 1}, 1},
+		{"the owner asks", nil, "Always", deliveryv1alpha1.PlanSummary{}, 1},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			in := asked(t, test.specs)
+			in.Inst.Annotations = map[string]string{deliveryv1alpha1.ApprovalAnnotation: test.own}
+			if got := delivery.Approvers(in.Policies, in.Inst, test.summary); got != test.want {
+				t.Errorf("got %d, want %d", got, test.want)
+			}
+		})
+	}
+}
+
 // TestOverriddenApproval: an override of a policy that asks for an approval is recorded.
 func TestOverriddenApproval(t *testing.T) {
 	in := asked(t, []string{always})

@@ -29,6 +29,9 @@ type fakeActor struct {
 	// left gets the end of a plan whose page was left; without it, plans are there at once.
 	left chan error
 
+	// stored is the plan that waits.
+	stored console.StoredPlan
+
 	mutex sync.Mutex
 	asked []console.Request
 	fails error
@@ -45,6 +48,17 @@ func (h *fakeActor) Do(_ context.Context, request console.Request) ([]string, er
 	defer h.mutex.Unlock()
 	h.asked = append(h.asked, request)
 	return []string{"Note: a job is running; the new one starts when it has ended" + h.evil}, h.fails
+}
+
+// Stored implements console.Actor.
+func (h *fakeActor) Stored(ctx context.Context, inst *v1alpha1.Installation) (*console.StoredPlan, error) {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	stored, err := h.stored, error(nil)
+	stored.UID = inst.UID
+	stored.Plan, err = h.Plan(ctx, "", "")
+	stored.Plan.Digest = "sha256:" + strings.Repeat("37f48b4a", 8)
+	return &stored, err
 }
 
 // Planner implements console.Actor.

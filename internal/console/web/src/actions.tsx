@@ -15,7 +15,7 @@ interface Offer {
   part?: string;
 }
 
-interface Done {
+export interface Done {
   remarks?: string[];
 }
 
@@ -113,7 +113,7 @@ export function ActionBar({ view }: { view: Page }) {
 }
 
 /** A dialog that stays until it is closed. */
-function Dialog({ title, close, children }: { title: string; close: () => void; children: ComponentChildren }) {
+export function Dialog({ title, close, children }: { title: string; close: () => void; children: ComponentChildren }) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current!.showModal(), []);
   return (

@@ -132,6 +132,7 @@ export interface Page extends Frame, Row {
   missing?: boolean;
   above?: Thing[];
   ways?: Hop[][];
+  planWait?: string;
   tree?: Branch;
   flow?: Scope;
   imports?: Value[];

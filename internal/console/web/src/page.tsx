@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import { ActionBar } from "./actions";
+import { Approval } from "./approval";
 import { Flow } from "./flow";
 import { JobTable } from "./jobs";
 import { Above, Badge, Cell, Events, Mark, Message, Section, Since, Table, To } from "./parts";
@@ -31,6 +32,7 @@ export function InstallationPage({ view }: { view: Page }) {
         <a href={objectAddress("Installation", view.namespace, view.name)}>YAML and own events</a>
       </p>
       <ActionBar key={`${view.namespace}/${view.name}`} view={view} />
+      {view.planWait && <Approval key={`approval ${view.namespace}/${view.name}`} view={view} />}
       {view.state !== "Ready" && <Why ways={view.ways ?? []} thing={view} />}
       {view.timeline && <TimelineSection timeline={view.timeline} />}
       {view.flow && <Flow scope={view.flow} namespace={view.namespace} />}

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { named, written } from "../src/actions";
+import { approvalsOf } from "../src/approval";
 import { chosen, differsUnlisted, sameOf } from "../src/compare";
 import { hasEarlier } from "../src/jobs";
 import { scopeOf, states, type Comparison, type Frame, type Job, type State, type Step } from "../src/model";
@@ -137,4 +138,13 @@ test("imports that a form gives values", () => {
 test("objects that go are named with their namespace", () => {
   assert.equal(named({ kind: "ConfigMap", namespace: "shop", name: "web" }), "ConfigMap shop/web");
   assert.equal(named({ kind: "Namespace", name: "shop" }), "Namespace shop", "it is in none");
+});
+
+test("who has approved a plan, and how many have to", () => {
+  const rows: [why: string, stored: Parameters<typeof approvalsOf>[0], want: string][] = [
+    ["no user yet", { needs: 1 }, "Approved by no user yet: 0 of 1 approval"],
+    ["one of two", { needs: 2, approvedBy: ["ann"] }, "Approved by ann: 1 of 2 approvals"],
+    ["how many have to is for those who may read policies", { approvedBy: ["ann", "bob"] }, "Approved by ann and bob"],
+  ];
+  for (const [why, stored, want] of rows) assert.equal(approvalsOf(stored), want, why);
 });

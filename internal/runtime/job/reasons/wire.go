@@ -73,6 +73,11 @@ func IsAboutPlan(condition *v1alpha1.Condition) bool {
 	return has(condition, ApprovalRequired) || has(condition, PlanFailed) || has(condition, PlanPending) || has(condition, PlanRefused)
 }
 
+// AwaitsApproval reports whether a condition Deferred says that an approval may let the job begin.
+func AwaitsApproval(condition *v1alpha1.Condition) bool {
+	return has(condition, ApprovalRequired) || has(condition, PlanPending)
+}
+
 // DeferralOf returns the reason for which a condition Deferred says that a job may not begin; empty for
 // another one.
 func DeferralOf(condition *v1alpha1.Condition) Reason {
