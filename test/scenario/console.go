@@ -20,12 +20,17 @@ func (w *World) StartConsole(t *testing.T, user, config string, values map[strin
 	return address
 }
 
-// StartConsoleServer is StartConsole for a test that needs the server as well.
-func (w *World) StartConsoleServer(t *testing.T, user, config string, values map[string]any) (server *Server, address string) {
+// StartConsoleServer is StartConsole for a test that needs the server as well, or further features.
+func (w *World) StartConsoleServer(t *testing.T, user, config string, values map[string]any, features ...string) (server *Server, address string) {
 	t.Helper()
 	values["enabled"], values["url"] = true, "https://console.example.org"
+	gates, on := map[string]any{}, []string{}
+	for _, feature := range append(features, "ServerConsole") {
+		gates[feature] = true
+		on = append(on, feature+"=true")
+	}
 	rules, err := landscape.WriteRules(w.Lab.Directory, user, map[string]any{
-		"featureGates": map[string]any{"ServerConsole": true}, "console": values,
+		"featureGates": gates, "console": values,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -42,7 +47,7 @@ func (w *World) StartConsoleServer(t *testing.T, user, config string, values map
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	server = StartServer(t, added.Kubeconfig, "--config", path, "--feature-gates", "ServerConsole=true")
+	server = StartServer(t, added.Kubeconfig, "--config", path, "--feature-gates", strings.Join(on, ","))
 	return server, "http://" + address
 }
 
