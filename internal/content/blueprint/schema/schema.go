@@ -27,37 +27,11 @@ const location = "mem:///schema"
 
 // Compile compiles a schema, which is JSON or YAML.
 func (c *Compiler) Compile(ctx context.Context, definition []byte) (*Schema, error) {
-	compiled, err := c.compile(ctx, definition)
+	document, err := c.Open(ctx, definition)
 	if err != nil {
-		return nil, fmt.Errorf("error compiling jsonschema: %w", err)
+		return nil, err // says that it compiles
 	}
-	return &Schema{compiled: compiled}, nil
-}
-
-func (c *Compiler) compile(ctx context.Context, definition []byte) (*jsonschema.Schema, error) {
-	linked, err := link.Link(ctx, link.Sources(*c), definition)
-	if err != nil {
-		return nil, err // names the place
-	}
-	library := jsonschema.NewCompiler()
-	library.DefaultDraft(jsonschema.Draft7)
-	library.UseLoader(nothing{})
-	library.UseRegexpEngine(linked.Patterns.Engine)
-	library.RegisterVocabulary(names())
-	for name, matches := range link.Formats {
-		library.RegisterFormat(format(name, matches))
-	}
-	if err := library.AddResource(location, linked.Document); err != nil {
-		return nil, fmt.Errorf("add the schema: %w", err)
-	}
-	compiled, err := library.Compile(location + "#/definitions/0")
-	if err != nil {
-		return nil, explain(err, linked)
-	}
-	if err := finite(compiled, linked); err != nil {
-		return nil, err
-	}
-	return compiled, nil
+	return document.root, nil
 }
 
 var errFormat = errors.New("another format")
