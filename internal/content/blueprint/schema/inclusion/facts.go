@@ -118,7 +118,7 @@ func disjoint(nodes []node) bool {
 	return true
 }
 
-// cases returns the schemas once for each of their alternatives; nil if there are none.
+// cases returns the schemas once for each of their alternatives; nil without one.
 func (f *facts) cases() [][]node {
 	for i, n := range f.nodes {
 		for _, keyword := range []string{"anyOf", "oneOf"} {

@@ -26,7 +26,7 @@ func TestDifferences(t *testing.T) {
 	for _, test := range []struct{ reason, from, to, want string }{
 		{"the same", `{type: object, properties: {a: {type: string}}}`, `{type: object, properties: {a: {type: string}}}`, ""},
 		{"anything is anything", `true`, `{}`, ""},
-		{"no value is refused where there is none", `false`, `{type: string}`, ""},
+		{"no value is refused where no value is possible", `false`, `{type: string}`, ""},
 		{"every value is refused", `{type: string}`, `false`, "refused false:  -> no value"},
 		{"a type that is left out", `{type: [string, integer]}`, `{type: string}`, "refused type: integer or string -> string"},
 		{"integers are numbers", `{type: integer}`, `{type: number}`, ""},

@@ -5,7 +5,7 @@ import (
 	"math/big"
 )
 
-// bound is the end of a range. Without a value there is none.
+// bound is the end of a range. Without a value, the range has no end.
 type bound struct {
 	value *big.Rat
 	// open says that the value itself does not belong to the range.
@@ -187,7 +187,7 @@ func (c *comparison) reached(f *facts, to node, rule count) bool {
 	return rule.sign > 0 || !isFalse(f.others())
 }
 
-// count returns the tightest number that a rule allows; nil if there is none.
+// count returns the tightest number that a rule allows; nil without one.
 func (f *facts) count(rule count) *big.Rat {
 	var tightest *big.Rat
 	take := func(value *big.Rat) {

@@ -197,4 +197,3 @@ func (f *facts) others() []node {
 	}
 	return all
 }
-
