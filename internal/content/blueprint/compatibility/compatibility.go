@@ -41,6 +41,7 @@ const (
 	Export    Subject = "export"
 	Blueprint Subject = "blueprint"
 	Resource  Subject = "resource"
+	Reference Subject = "component reference"
 )
 
 // Users says which Installations a difference concerns.
@@ -79,7 +80,7 @@ func (f Finding) String() string {
 	if f.Path != "" {
 		place += ": " + f.Path
 	}
-	if f.Resource != "" && f.Subject != Blueprint && f.Subject != Resource {
+	if f.Resource != "" && (f.Subject == Import || f.Subject == Export) {
 		place = f.Resource + ": " + place
 	}
 	return fmt.Sprintf("%s: %s: %s", f.Severity, place, f.Message)

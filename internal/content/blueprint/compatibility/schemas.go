@@ -7,6 +7,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/content/blueprint/schema"
 	"go.landscaper.dev/internal/content/blueprint/schema/inclusion"
+	"go.landscaper.dev/internal/content/component/repository"
 )
 
 // open compiles the two schemas of a value. Without the component that one of them refers to, nothing can be
@@ -20,8 +21,13 @@ func (c *comparison) open(f Finding, was, is *v1alpha1.JSONSchemaDefinition) (ol
 	} else if newer, err = c.newer.Schemas.Open(c.ctx, is.RawMessage); err != nil {
 		err = fmt.Errorf("newer version: %w", err)
 	}
-	if errors.Is(err, schema.ErrNoComponent) {
+	switch {
+	case errors.Is(err, schema.ErrNoComponent):
 		f.Severity, f.Message = Unknown, "its schema refers to a component, which is not given"
+	case errors.As(err, new(*repository.NotFoundError)):
+		f.Severity, f.Message = Unknown, "its schema cannot be read: "+err.Error()
+	}
+	if f.Severity == Unknown {
 		c.add(f)
 		return nil, nil, nil
 	}
