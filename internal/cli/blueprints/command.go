@@ -27,6 +27,6 @@ func NewCommand(streams terminal.Streams) *cobra.Command {
 		Args:    terminal.Subcommand,
 		RunE:    func(command *cobra.Command, _ []string) error { return command.Help() },
 	}
-	command.AddCommand(newNewCommand(streams), newRenderCommand(streams), newValidateCommand(streams), newGetCommand(streams), newPushCommand(streams))
+	command.AddCommand(newNewCommand(streams), newRenderCommand(streams), newValidateCommand(streams), newCompareCommand(streams), newGetCommand(streams), newPushCommand(streams))
 	return command
 }

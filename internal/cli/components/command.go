@@ -57,6 +57,7 @@ func NewCommand(streams terminal.Streams) *cobra.Command {
 		newDownloadCommand(streams),
 		newPushCommand(streams),
 		newListCommand(streams),
+		newCompareCommand(streams),
 		newCopyCommand(streams),
 		newSignCommand(streams),
 		newVerifyCommand(streams),

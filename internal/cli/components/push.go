@@ -33,6 +33,9 @@ type pushFlags struct {
 	dryRun      bool
 	skipDigests bool
 	quiet       bool
+
+	checkAgainst  string
+	allowBreaking bool
 }
 
 func newPushCommand(streams terminal.Streams) *cobra.Command {
@@ -50,9 +53,15 @@ ${NAME} in the file stands for a variable: --set gives its value, or a YAML file
 --create makes a new archive: a directory, or a file if REPOSITORY ends with .tar,
 .tgz or .tar.gz. The content of inputs is stored with the component version; for what
 is elsewhere, such as images, the digest is taken. A version that exists is not
-changed unless --overwrite is given; publishing the same again does nothing.`,
+changed unless --overwrite is given; publishing the same again does nothing.
+
+--check-against compares each component with a version of it that is in REPOSITORY, as
+"components compare" does. What breaks its users is published only under a new major
+version (of 0.x, a new minor version), or with --allow-breaking. Otherwise nothing is
+published, and the command ends with code 2.`,
 		Example: `  landscaper-cli components push constructor.yaml registry.example.org/delivery --set VERSION=1.4.2
   landscaper-cli components push constructor.yaml ./transport.tgz --create
+  landscaper-cli components push constructor.yaml registry.example.org/delivery --check-against latest
   landscaper-cli components push constructor.yaml registry.example.org/delivery --dry-run`,
 		Args: terminal.Arguments(commandline.Arguments),
 		RunE: func(command *cobra.Command, args []string) error {
@@ -77,6 +86,8 @@ changed unless --overwrite is given; publishing the same again does nothing.`,
 	flags.BoolVar(&f.overwrite, "overwrite", false, "replace versions that exist with other content")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "print the descriptors and publish nothing")
 	flags.BoolVar(&f.skipDigests, "skip-digests", false, "do not take the digests of what is elsewhere")
+	flags.StringVar(&f.checkAgainst, "check-against", "", "refuse what breaks the users of this `version`; latest is the newest older version")
+	flags.BoolVar(&f.allowBreaking, "allow-breaking", false, "with --check-against: publish what breaks users, and say it")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "do not show progress")
 	terminal.CompleteWith(command, "schema", descriptor.SchemaV2, descriptor.SchemaV3Alpha1)
 	return command
@@ -97,6 +108,9 @@ func (f *pushFlags) push(ctx context.Context, streams terminal.Streams, access *
 		return err
 	}
 	f.schema = schema.schema
+	if f.allowBreaking && f.checkAgainst == "" {
+		return terminal.Usage(errors.New("--allow-breaking has no effect without --check-against"))
+	}
 	variables, err := construct.Variables(f.environment, f.settings, f.set)
 	if err != nil {
 		return terminal.Usage(err)
@@ -118,6 +132,11 @@ func (f *pushFlags) push(ctx context.Context, streams terminal.Streams, access *
 	defer progress.End()
 	options := f.options(session, file, at)
 	options.Progress, options.Variables = progress.Say, variables
+	if f.checkAgainst != "" {
+		if err := f.checkCompatible(ctx, streams, access, at, constructor, options); err != nil {
+			return err
+		}
+	}
 	if f.dryRun {
 		return f.preview(ctx, streams, constructor, options)
 	}

@@ -9,6 +9,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -59,6 +61,18 @@ func New(t *testing.T, manifests ...string) *Server {
 func (s *Server) Run(t *testing.T, c *terminaltest.Console, command func(terminal.Streams) *cobra.Command, args ...string) int {
 	t.Helper()
 	return s.RunUntil(t.Context(), t, c.Streams(), command, args...)
+}
+
+// Kubeconfig writes a kubeconfig that leads to the server, for commands that have no other flags for a
+// connection.
+func (s *Server) Kubeconfig(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	text := fmt.Sprintf(`{apiVersion: v1, kind: Config, current-context: c, clusters: [{name: c, cluster: {server: %q}}], contexts: [{name: c, context: {cluster: c, user: u}}], users: [{name: u, user: {}}]}`, s.url)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 // RunUntil is Run with other streams, and with a context that may end before the test.

@@ -137,7 +137,14 @@ func (c *comparison) defaults(was, is declaration) {
 	if equalJSON(before, now) {
 		return
 	}
-	c.add(Finding{Severity: Warning, Subject: Import, Name: is.Name, Users: Leaving, Message: fmt.Sprintf("its default was %s, and is %s", shownJSON(before), shownJSON(now))})
+	f := Finding{Severity: Warning, Subject: Import, Name: is.Name, Users: Leaving, Message: fmt.Sprintf("its default was %s, and is %s", shownJSON(before), shownJSON(now))}
+	switch {
+	case len(before) == 0:
+		f.Message = "it has a default now: " + shownJSON(now)
+	case len(now) == 0:
+		f.Message = "it has no default any more, which was " + shownJSON(before)
+	}
+	c.add(f)
 }
 
 func equalJSON(a, b []byte) bool {
@@ -152,12 +159,9 @@ func equalJSON(a, b []byte) bool {
 // shownJSON is a value in a message.
 func shownJSON(raw []byte) string {
 	const most = 60
-	switch text := string(bytes.TrimSpace(raw)); {
-	case text == "":
-		return "none"
-	case len(text) > most:
+	text := string(bytes.TrimSpace(raw))
+	if len(text) > most {
 		return strings.ToValidUTF8(text[:most], "") + "..."
-	default:
-		return text
 	}
+	return text
 }
