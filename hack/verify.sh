@@ -6,7 +6,7 @@ set -eu -o pipefail
 cd "$(dirname "$0")/.."
 
 fingerprint() {
-  find api docs internal/console/web/dist internal/controller/shootflux/gardener internal/controller/shootflux examples/shoot-flux -type f \( -name '*.yaml' -o -name 'zz_generated*' -o -name '*.md' -o -name 'revision.txt' -o -path '*/web/dist/*' \) -print0 |
+  find api docs internal/console/web/dist internal/controller/shootflux/gardener internal/controller/shootflux examples/shoot-flux -type f \( -name '*.yaml' -o -name 'zz_generated*' -o -name '*.md' -o -name 'revision.txt' -o -path 'api/schemas/*.json' -o -path '*/web/dist/*' \) -print0 |
     sort -z | xargs -0 sha256sum
 }
 

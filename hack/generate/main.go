@@ -1,5 +1,6 @@
 // Command generate writes the files that are made from Go tables: the admission
-// policies and the references of the validation rules, of reasons and of kinds. "make generate" runs it.
+// policies, the references of the validation rules, of reasons and of kinds, and the JSON schemas for editors.
+// "make generate" runs it.
 package main
 
 import (
@@ -37,6 +38,9 @@ func run(root string) error {
 		}
 	}
 	if err := kinds.Write(root, filepath.Join("docs", "reference", "api")); err != nil {
+		return err
+	}
+	if err := kinds.WriteSchemas(root, filepath.Join("api", "schemas")); err != nil {
 		return err
 	}
 	return writeRevision(root)

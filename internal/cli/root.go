@@ -24,6 +24,7 @@ import (
 	"go.landscaper.dev/internal/cli/localtest"
 	"go.landscaper.dev/internal/cli/plans"
 	"go.landscaper.dev/internal/cli/quickstart"
+	"go.landscaper.dev/internal/cli/schemas"
 	"go.landscaper.dev/internal/cli/spiff"
 	"go.landscaper.dev/internal/cli/targets"
 	"go.landscaper.dev/internal/cli/terminal"
@@ -62,6 +63,7 @@ given or ` + terminal.ExitCodesVariable + ` is 2.`,
 		assistant.NewCommand(streams),
 		localrun.NewCommand(streams),
 		localtest.NewCommand(streams),
+		schemas.NewCommand(streams),
 		quickstart.NewCommand(streams),
 		spiff.NewCommand(),
 		foreign.NewCommand(),

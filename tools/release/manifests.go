@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,8 +13,10 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
+	"go.landscaper.dev/api/schemas"
 	"go.landscaper.dev/internal/cli/quickstart/bootstrap"
 	"go.landscaper.dev/internal/server/install"
+	"go.landscaper.dev/tools/release/pack"
 	"go.landscaper.dev/tools/release/program"
 )
 
@@ -55,10 +58,31 @@ func (r *release) manifests(ctx context.Context) error {
 	if err := r.write("landscaper.yaml", server.Bytes()); err != nil {
 		return err // names the file
 	}
-	if err := r.deliveryManifests(); err != nil {
+	if err := errors.Join(r.deliveryManifests(), r.schemas()); err != nil {
 		return err // says what it did
 	}
 	return r.registration(ctx)
+}
+
+// schemas packs the JSON schemas for editors; they refer to each other by their names.
+func (r *release) schemas() error {
+	names, err := fs.Glob(schemas.Files, "*.json")
+	if err != nil {
+		return err // the pattern is valid
+	}
+	files := make([]pack.File, 0, len(names))
+	for _, name := range names {
+		text, err := schemas.Files.ReadFile(name)
+		if err != nil {
+			return fmt.Errorf("pack the schemas: %w", err)
+		}
+		files = append(files, pack.File{Name: name, Data: text})
+	}
+	packed, err := pack.TarGz(r.at, files...)
+	if err != nil {
+		return fmt.Errorf("pack the schemas: %w", err)
+	}
+	return r.write("landscaper-schemas.tar.gz", packed) // names the file
 }
 
 // deliveryManifests writes what a server needs whose feature DeliveryPolicies is on. It is a file of its

@@ -140,6 +140,9 @@ func checkChart(t *testing.T, r *release) {
 	if strings.Count(text, "\nkind: CustomResourceDefinition\n") < 10 || !strings.Contains(text, "landscaper.gardener.cloud/api-revision:") {
 		t.Error("the definitions of kinds are not those that the program installs")
 	}
+	if len(r.files["landscaper-schemas.tar.gz"]) == 0 {
+		t.Error("there are no schemas for editors")
+	}
 	delivery := string(r.files["landscaper-delivery.yaml"])
 	if !strings.Contains(delivery, "name: deliverypolicies.delivery.landscaper.dev") || !strings.Contains(delivery, "kind: ValidatingAdmissionPolicyBinding") || strings.Contains(text, "delivery.landscaper.dev") {
 		t.Error("the kinds and policies of the feature DeliveryPolicies are not in a file of their own")

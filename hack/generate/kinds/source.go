@@ -158,14 +158,20 @@ func read(group *ast.CommentGroup) (c comment) {
 	return c
 }
 
-// resolve returns the type that an expression names, nil if it is not one of the API.
+// known reports whether the types of an import are shown: those of the API, and those of files for landscapes
+// without a cluster.
+func known(path string) bool {
+	return strings.HasPrefix(path, module+"api") || strings.HasPrefix(path, module+"internal/local/")
+}
+
+// resolve returns the type that an expression names, nil if it is of another library.
 func (s *source) resolve(from *typeDecl, expr ast.Expr) (*typeDecl, error) {
 	switch expr := expr.(type) {
 	case *ast.Ident:
 		return from.pkg.types[expr.Name], nil
 	case *ast.SelectorExpr:
 		ident, ok := expr.X.(*ast.Ident)
-		if !ok || !strings.HasPrefix(from.imports[ident.Name], module+"api") {
+		if !ok || !known(from.imports[ident.Name]) {
 			return nil, nil
 		}
 		other, err := s.pkg(strings.TrimPrefix(from.imports[ident.Name], module))
