@@ -57,7 +57,7 @@ type declaring struct {
 	definitions object
 }
 
-// reference is a rule that leads to the definition of a type, which is made if there is none yet.
+// reference is a rule that leads to the definition of a type, and makes the definition if it does not exist yet.
 func (d *declaring) reference(t *typeDecl) (object, error) {
 	name, known := d.names[t]
 	if !known {
