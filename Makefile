@@ -239,9 +239,10 @@ bench: build lab spiff-bench ## Benchmarks: counted work and times.
 .PHONY: generate
 generate: $(BIN)/controller-gen ## Write what is generated from other files: deep copies, CRDs, policies, references.
 	@$(BIN)/controller-gen object paths="./api/...;./internal/controller/shootflux/gardener"
-	@rm -f api/crds/*.yaml api/policies/*.yaml api/delivery/crds/*.yaml api/delivery/policies/*.yaml
+	@rm -f api/crds/*.yaml api/policies/*.yaml api/delivery/crds/*.yaml api/delivery/policies/*.yaml api/fleet/crds/*.yaml
 	@$(BIN)/controller-gen crd paths=./api/v1alpha1 output:crd:dir=api/crds
 	@$(BIN)/controller-gen crd paths=./api/delivery/v1alpha1 output:crd:dir=api/delivery/crds
+	@$(BIN)/controller-gen crd paths=./api/fleet/v1alpha1 output:crd:dir=api/fleet/crds
 	@go run ./hack/generate
 	@go run ./internal/content/template/spiff/docgen
 	@go run ./internal/cli/docgen

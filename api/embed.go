@@ -21,6 +21,12 @@ var Policies embed.FS
 //go:embed delivery/crds/*.yaml
 var DeliveryCRDs embed.FS
 
+// FleetCRDs holds the CustomResourceDefinitions of the group fleet.landscaper.dev, which are installed where
+// its feature is on.
+//
+//go:embed fleet/crds/*.yaml
+var FleetCRDs embed.FS
+
 // DeliveryPolicies holds the ValidatingAdmissionPolicies of that feature.
 //
 //go:embed delivery/policies/*.yaml

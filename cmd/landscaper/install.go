@@ -45,7 +45,8 @@ what a newer release installed.`,
 			if err != nil {
 				return err
 			}
-			options.SourceNamespaces, options.Delivery = sources, gates.Enabled(feature.DeliveryPolicies)
+			options.SourceNamespaces = sources
+			options.Delivery, options.Fleets = gates.Enabled(feature.DeliveryPolicies), gates.Enabled(feature.Fleets)
 			cluster, err := connect(kubeconfig, install.Scheme())
 			if err != nil {
 				return err

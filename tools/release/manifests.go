@@ -58,7 +58,7 @@ func (r *release) manifests(ctx context.Context) error {
 	if err := r.write("landscaper.yaml", server.Bytes()); err != nil {
 		return err // names the file
 	}
-	if err := errors.Join(r.deliveryManifests(), r.schemas()); err != nil {
+	if err := errors.Join(r.deliveryManifests(), r.fleetManifests(), r.schemas()); err != nil {
 		return err // says what it did
 	}
 	return r.registration(ctx)
@@ -83,6 +83,21 @@ func (r *release) schemas() error {
 		return fmt.Errorf("pack the schemas: %w", err)
 	}
 	return r.write("landscaper-schemas.tar.gz", packed) // names the file
+}
+
+// fleetManifests writes the kinds of the feature Fleets, which is off by default.
+func (r *release) fleetManifests() error {
+	crds, err := install.FleetCRDs()
+	if err != nil {
+		return err // says what it did
+	}
+	var all bytes.Buffer
+	for _, crd := range crds {
+		if err := addDocument(&all, crd); err != nil {
+			return err // says what it did
+		}
+	}
+	return r.write("landscaper-fleet.yaml", all.Bytes()) // names the file
 }
 
 // deliveryManifests writes what a server needs whose feature DeliveryPolicies is on. It is a file of its

@@ -131,6 +131,19 @@ subjects:
   resources: [deliveryplans]
   verbs: [get, list, watch, create, delete]
 {{- end }}
+{{- if dig "Fleets" (dig "AllAlpha" false .Values.featureGates) .Values.featureGates }}
+# Fleets and Channels belong to the users: the program sets finalizers, and writes their status.
+- apiGroups: [fleet.landscaper.dev]
+  resources: [fleets, channels]
+  verbs: [get, list, watch, patch]
+- apiGroups: [fleet.landscaper.dev]
+  resources: [fleets/status, channels/status]
+  verbs: [update]
+# It keeps what a Fleet has rolled out, for the way back.
+- apiGroups: [apps]
+  resources: [controllerrevisions]
+  verbs: [get, list, create, delete]
+{{- end }}
 # A Context may name overwrites.
 - apiGroups: [landscaper.gardener.cloud]
   resources: [componentversionoverwrites]

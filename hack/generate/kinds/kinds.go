@@ -14,6 +14,7 @@ import (
 
 	container "go.landscaper.dev/api/container/v1alpha1"
 	delivery "go.landscaper.dev/api/delivery/v1alpha1"
+	fleet "go.landscaper.dev/api/fleet/v1alpha1"
 	helm "go.landscaper.dev/api/helm/v1alpha1"
 	kustomize "go.landscaper.dev/api/kustomize/v1alpha1"
 	manifestold "go.landscaper.dev/api/manifest/v1alpha1"
@@ -58,6 +59,8 @@ var specs = []spec{
 	{"deliveryrevision", "DeliveryRevision", "api/delivery/v1alpha1", delivery.GroupVersion, []string{"DeliveryRevision"}},
 	{"deliveryplan", "DeliveryPlan", "api/delivery/v1alpha1", delivery.GroupVersion, []string{"DeliveryPlan"}},
 	{"deliveryapproval", "DeliveryApproval", "api/delivery/v1alpha1", delivery.GroupVersion, []string{"DeliveryApproval"}},
+	{"fleet", "Fleet", "api/fleet/v1alpha1", fleet.GroupVersion, []string{"Fleet"}},
+	{"channel", "Channel", "api/fleet/v1alpha1", fleet.GroupVersion, []string{"Channel"}},
 	deployer("helm", "Items of the Helm deployer", "api/helm/v1alpha1", helm.GroupVersion),
 	{"kustomize", "Items of the kustomize deployer", "api/kustomize/v1alpha1", kustomize.GroupVersion, []string{"ProviderConfiguration", "ProviderStatus"}},
 	deployer("manifest", "Items of the manifest deployer", "api/manifest/v1alpha2", manifest.GroupVersion),

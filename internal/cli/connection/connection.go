@@ -27,6 +27,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	deliveryv1alpha1 "go.landscaper.dev/api/delivery/v1alpha1"
+	fleetv1alpha1 "go.landscaper.dev/api/fleet/v1alpha1"
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/cli/commandline"
 	"go.landscaper.dev/internal/cli/terminal"
@@ -178,7 +179,7 @@ var DefinitionKind = schema.GroupVersionKind{Group: "apiextensions.k8s.io", Vers
 var kinds = map[meta.RESTScope][]schema.GroupVersionKind{
 	meta.RESTScopeNamespace: append(ours(
 		"Installation", "Execution", "DeployItem", "DataObject", "Target", "Context", "ComponentVersionOverwrites", "TargetSync", "LsHealthCheck",
-	), append(theirs("Secret", "ConfigMap", "Event", "ServiceAccount"), append(ofDelivery("DeliveryPolicy", "DeliveryRevision", "DeliveryPlan", "DeliveryApproval"), coordinationv1.SchemeGroupVersion.WithKind("Lease"))...)...),
+	), append(theirs("Secret", "ConfigMap", "Event", "ServiceAccount"), append(append(ofDelivery("DeliveryPolicy", "DeliveryRevision", "DeliveryPlan", "DeliveryApproval"), versioned(fleetv1alpha1.GroupVersion, []string{"Fleet", "Channel"})...), coordinationv1.SchemeGroupVersion.WithKind("Lease"))...)...),
 	meta.RESTScopeRoot: append(theirs("Namespace"), DefinitionKind, authenticationv1.SchemeGroupVersion.WithKind("SelfSubjectReview")),
 }
 
@@ -208,6 +209,7 @@ func newClient(config *rest.Config) (client.WithWatch, error) {
 	scheme := runtime.NewScheme()
 	utilruntime.Must(v1alpha1.AddToScheme(scheme))
 	utilruntime.Must(deliveryv1alpha1.AddToScheme(scheme))
+	utilruntime.Must(fleetv1alpha1.AddToScheme(scheme))
 	utilruntime.Must(corev1.AddToScheme(scheme))
 	utilruntime.Must(coordinationv1.AddToScheme(scheme))
 	utilruntime.Must(authenticationv1.AddToScheme(scheme))

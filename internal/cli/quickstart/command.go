@@ -130,7 +130,7 @@ func (f *flags) install(ctx context.Context, streams terminal.Streams) error {
 		return err
 	}
 	// The CRDs of a feature come with it.
-	options := install.Options{Delivery: gates.Enabled(feature.DeliveryPolicies)}
+	options := install.Options{Delivery: gates.Enabled(feature.DeliveryPolicies), Fleets: gates.Enabled(feature.Fleets)}
 	if err := bootstrap.Install(ctx, c, on.Namespace, options, objects, streams.Out); err != nil || !f.waits {
 		return err
 	}

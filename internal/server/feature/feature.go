@@ -19,6 +19,8 @@ import (
 const (
 	// DeliveryPolicies are windows, freezes and pauses of jobs.
 	DeliveryPolicies featuregate.Feature = "DeliveryPolicies"
+	// Fleets are one product on many clusters, in waves, and channels of versions.
+	Fleets featuregate.Feature = "Fleets"
 	// ServerConsole is the console that the server serves to browsers.
 	ServerConsole featuregate.Feature = "ServerConsole"
 )
@@ -27,6 +29,7 @@ const (
 // the same table.
 var stages = map[featuregate.Feature]featuregate.VersionedSpecs{
 	DeliveryPolicies: {{Version: version.MajorMinor(0, 1), PreRelease: featuregate.Alpha}},
+	Fleets:           {{Version: version.MajorMinor(0, 1), PreRelease: featuregate.Alpha}},
 	ServerConsole:    {{Version: version.MajorMinor(0, 1), PreRelease: featuregate.Alpha}},
 }
 

@@ -29,6 +29,8 @@ type Options struct {
 	SkipPolicies bool
 	// Delivery installs what the feature DeliveryPolicies needs, too.
 	Delivery bool
+	// Fleets installs what the feature Fleets needs, too.
+	Fleets bool
 	// AllowDowngrade replaces manifests that a newer release has installed.
 	AllowDowngrade bool
 }
@@ -69,6 +71,13 @@ func Run(ctx context.Context, cluster client.WithWatch, options Options, out io.
 func (o Options) manifests() (crds []*apiextensionsv1.CustomResourceDefinition, policies []*unstructured.Unstructured, err error) {
 	if crds, err = CRDs(); err != nil {
 		return nil, nil, err
+	}
+	if o.Fleets {
+		more, err := FleetCRDs()
+		if err != nil {
+			return nil, nil, err
+		}
+		crds = append(crds, more...)
 	}
 	if policies, err = Policies(o.SourceNamespaces); err != nil || !o.Delivery {
 		return crds, policies, err

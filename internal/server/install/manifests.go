@@ -39,6 +39,9 @@ func DeliveryCRDs() ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	return crdsOf(api.DeliveryCRDs)
 }
 
+// FleetCRDs returns the CustomResourceDefinitions of the feature Fleets.
+func FleetCRDs() ([]*apiextensionsv1.CustomResourceDefinition, error) { return crdsOf(api.FleetCRDs) }
+
 func crdsOf(files fs.FS) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	var crds []*apiextensionsv1.CustomResourceDefinition
 	err := eachFile(files, func(name string, content []byte) error {
@@ -136,7 +139,7 @@ func eachFile(files fs.FS, visit func(name string, content []byte) error) error 
 // AllCRDs returns the CustomResourceDefinitions that this release may have installed, whatever features
 // are on.
 func AllCRDs() ([]*apiextensionsv1.CustomResourceDefinition, error) {
-	crds, _, err := Options{Delivery: true}.manifests()
+	crds, _, err := Options{Delivery: true, Fleets: true}.manifests()
 	return crds, err
 }
 
