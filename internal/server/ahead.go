@@ -35,7 +35,7 @@ type ahead struct {
 
 // ahead returns what works plans out before their jobs; nil where no policies count.
 func (d *delivery) ahead(manager ctrl.Manager, config Config, clusters *cluster.Pool, library *library, key []byte) *installation.Ahead {
-	if !d.on || d.missing.Load() {
+	if !d.counts() {
 		return nil
 	}
 	a := &ahead{config: config, cached: manager.GetClient(), clusters: clusters, library: library, key: key}

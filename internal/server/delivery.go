@@ -2,14 +2,9 @@ package server
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"sync/atomic"
 	"time"
 
-	"github.com/go-logr/logr"
-	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/util/wait"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -23,71 +18,20 @@ import (
 	"go.landscaper.dev/internal/server/feature"
 )
 
-// deliveryKinds are the kinds that the feature DeliveryPolicies needs.
-var deliveryKinds = []string{"DeliveryPolicy", "DeliveryPlan", "DeliveryApproval"}
-
-// servedCheck is how often a server whose cluster lacks the kind looks for it.
-const servedCheck = 10 * time.Second
-
-// errServed ends a server that has begun without the kind: a cache cannot be added to the controllers
-// later.
-var errServed = errors.New("the cluster serves the kinds of delivery.landscaper.dev now: the server starts again with it")
-
-// delivery is the feature DeliveryPolicies of a process.
-type delivery struct {
-	on bool
-	// missing says that the cluster does not serve the kind, so that there are no policies. The server
-	// works without them, and is not ready.
-	missing atomic.Bool
-	// kind is one that the cluster does not serve.
-	kind string
-
-	mapper meta.RESTMapper
-	log    logr.Logger
-}
+// delivery is the feature DeliveryPolicies of a process. Without its kinds, there are no policies.
+type delivery struct{ optional }
 
 func newDelivery(config *Config) *delivery {
-	return &delivery{on: config.Features.Enabled(feature.DeliveryPolicies)}
-}
-
-// look finds out whether the cluster serves the kind.
-func (d *delivery) look(ctx context.Context, mapper meta.RESTMapper, retries wait.Backoff, log logr.Logger) error {
-	if !d.on {
-		return nil
-	}
-	d.mapper, d.log = mapper, log
-	kind, err := awaitDelivery(ctx, mapper, &retries, log)
-	if !errors.Is(err, errNotServed) {
-		return err // names the kind
-	}
-	d.kind = kind
-	d.missing.Store(true)
-	log.Error(err, d.trouble())
-	return nil
-}
-
-// awaitDelivery waits until the cluster serves all kinds, and returns the one that it does not.
-func awaitDelivery(ctx context.Context, mapper meta.RESTMapper, retries *wait.Backoff, log logr.Logger) (string, error) {
-	for _, kind := range deliveryKinds {
-		if err := awaitServed(ctx, mapper, deliveryv1alpha1.GroupVersion.WithKind(kind), retries, log); err != nil {
-			return kind, err // names the kind
-		}
-	}
-	return "", nil
-}
-
-// trouble says why the server is not ready; "" if nothing is missing.
-func (d *delivery) trouble() string {
-	if d == nil || !d.missing.Load() {
-		return ""
-	}
-	return fmt.Sprintf("the feature %s is on, and the cluster does not serve kind %s, so that no policy counts: run \"landscaper install --feature-gates=%[1]s=true\"", feature.DeliveryPolicies, d.kind)
+	return &delivery{optional{
+		feature: feature.DeliveryPolicies, group: deliveryv1alpha1.GroupVersion, kinds: []string{"DeliveryPolicy", "DeliveryPlan", "DeliveryApproval"},
+		on: config.Features.Enabled(feature.DeliveryPolicies), without: "no policy counts",
+	}}
 }
 
 // reader reads the policies of a namespace from the cache; nil where none count, so that nothing is
 // watched.
 func (d *delivery) reader(manager ctrl.Manager) func(context.Context, string) ([]*deliveryv1alpha1.DeliveryPolicy, error) {
-	if !d.on || d.missing.Load() {
+	if !d.counts() {
 		return nil
 	}
 	return deliverypolicy.Read(manager.GetClient())
@@ -150,22 +94,3 @@ func (d *delivery) add(manager ctrl.Manager, config *Config) error {
 	}
 	return config.register(reconciler.Metrics()...)
 }
-
-// Start implements manager.Runnable: it waits until the cluster serves the kind.
-func (d *delivery) Start(ctx context.Context) error {
-	ticker := time.NewTicker(servedCheck)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-ticker.C:
-		}
-		if _, err := awaitDelivery(ctx, d.mapper, &wait.Backoff{}, d.log); err == nil {
-			return errServed
-		}
-	}
-}
-
-// NeedLeaderElection implements manager.LeaderElectionRunnable: each replica has caches of its own.
-func (d *delivery) NeedLeaderElection() bool { return false }

@@ -45,7 +45,7 @@ func TestDeliveryKind(t *testing.T) {
 			}
 		})
 	}
-	if (*delivery)(nil).trouble() != "" {
+	if (*optional)(nil).trouble() != "" {
 		t.Error("without the feature, something is missing")
 	}
 }

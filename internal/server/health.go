@@ -24,8 +24,8 @@ type health struct {
 	kinds []string
 	// synced waits until all caches are filled, or the context ends.
 	synced func(context.Context) bool
-	// delivery is the feature that may lack its kind.
-	delivery *delivery
+	// optional are the features that may lack kinds.
+	optional []*optional
 }
 
 func (h *health) handler() http.Handler {
@@ -46,8 +46,10 @@ func (h *health) handler() http.Handler {
 // A replica that waits to be elected is ready when its own watches work: it can take over.
 func (h *health) ready(ctx context.Context) error {
 	troubles := h.watches.troubles()
-	if trouble := h.delivery.trouble(); trouble != "" {
-		troubles = append(troubles, trouble)
+	for _, feature := range h.optional {
+		if trouble := feature.trouble(); trouble != "" {
+			troubles = append(troubles, trouble)
+		}
 	}
 	if len(troubles) > 0 {
 		return errors.New("not ready:\n" + strings.Join(troubles, "\n"))

@@ -86,18 +86,18 @@ func Run(ctx context.Context, config Config, log logr.Logger) error {
 		recent.Note()
 		dispatcher.Rewound()
 	}))
-	policies := newDelivery(&config)
-	manager, library, err := newManager(ctx, config, policies, log)
+	features := newFeatures(&config)
+	manager, library, err := newManager(ctx, config, features, log)
 	if err != nil {
 		return err
 	}
 	if err := awaitInstalled(ctx, manager.GetRESTMapper(), discoveryRetries, log); err != nil {
 		return err
 	}
-	if err := policies.look(ctx, manager.GetRESTMapper(), discoveryRetries, log); err != nil {
+	if err := features.look(ctx, manager.GetRESTMapper(), discoveryRetries, log); err != nil {
 		return err
 	}
-	if err := addControllers(ctx, manager, config, library, dispatcher, policies, recent.Unsettled); err != nil {
+	if err := addControllers(ctx, manager, config, library, dispatcher, features, recent.Unsettled); err != nil {
 		return err
 	}
 	// Before the start, because the observers of the dispatcher and of the traffic are read without
@@ -156,13 +156,13 @@ func managerOptions(config Config, log logr.Logger, watches *watches) ctrl.Optio
 	}
 }
 
-func newManager(ctx context.Context, config Config, policies *delivery, log logr.Logger) (ctrl.Manager, *library, error) {
+func newManager(ctx context.Context, config Config, features *features, log logr.Logger) (ctrl.Manager, *library, error) {
 	watches := newWatches(config)
 	manager, err := ctrl.NewManager(config.Cluster, managerOptions(config, log, watches))
 	if err != nil {
 		return nil, nil, fmt.Errorf("connect to the resource cluster %s: %w", config.Cluster.Host, err)
 	}
-	checks := &health{watches: watches, elected: manager.Elected(), kinds: config.kinds(), synced: manager.GetCache().WaitForCacheSync, delivery: policies}
+	checks := &health{watches: watches, elected: manager.Elected(), kinds: config.kinds(), synced: manager.GetCache().WaitForCacheSync, optional: features.all()}
 	if err := addHealth(manager, config, checks); err != nil {
 		return nil, nil, err
 	}
@@ -182,8 +182,8 @@ func newManager(ctx context.Context, config Config, policies *delivery, log logr
 	return manager, library, nil
 }
 
-func addControllers(ctx context.Context, manager ctrl.Manager, config Config, library *library, dispatcher *dispatch.Dispatcher, policies *delivery, unsettled func() bool) error {
-	order := &queue.Order{}
+func addControllers(ctx context.Context, manager ctrl.Manager, config Config, library *library, dispatcher *dispatch.Dispatcher, features *features, unsettled func() bool) error {
+	policies, order := features.delivery, &queue.Order{}
 	clusters := config.newPool(manager)
 	options := func(name string) controller.Options {
 		return controller.Options{MaxConcurrentReconciles: config.Workers[name]}
