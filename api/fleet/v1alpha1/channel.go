@@ -13,6 +13,7 @@ import (
 // +kubebuilder:printcolumn:name=Component,type=string,JSONPath=`.spec.component`
 // +kubebuilder:printcolumn:name=Versions,type=string,JSONPath=`.spec.versions`
 // +kubebuilder:printcolumn:name=Version,type=string,JSONPath=`.status.version`
+// +kubebuilder:printcolumn:name=Followers,type=integer,JSONPath=`.status.followers`
 // +kubebuilder:printcolumn:name=Ready,type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
 // +kubebuilder:printcolumn:name=Reason,type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
 // +kubebuilder:printcolumn:name=Age,type=date,JSONPath=`.metadata.creationTimestamp`
@@ -87,10 +88,17 @@ type ChannelSpec struct {
 	Suspended bool `json:"suspended,omitempty"`
 }
 
+// PollAnnotation on a Channel lets the registry be asked now, each time that its value changes.
+const PollAnnotation = GroupName + "/poll"
+
+// FollowedAnnotation on an Installation is the version that it got last from the Channel that it follows. It
+// gets a version once: who goes back, the server after a failure included, stays there.
+const FollowedAnnotation = GroupName + "/followed"
+
 // PrereleaseRule says which pre-releases fit.
 type PrereleaseRule struct {
 	// Identifiers are the first identifiers of pre-releases that fit, such as rc and beta; * stands for
-	// all of them.
+	// all of them. Digits at their end do not count: rc is also that of rc1.
 	// +required
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
@@ -152,9 +160,13 @@ type ChannelStatus struct {
 	// Version is the newest version that fits.
 	// +optional
 	Version string `json:"version,omitempty"`
-	// Digest is that of its component descriptor.
+	// Digest is what the tag of the version led to when it was found: it is that of the manifest that has
+	// the component descriptor.
 	// +optional
 	Digest string `json:"digest,omitempty"`
+	// Followers are the single Installations that follow the Channel.
+	// +optional
+	Followers int32 `json:"followers,omitempty"`
 	// Versions are the newest ones that fit, newest first.
 	// +optional
 	// +listType=map
@@ -172,7 +184,7 @@ type ChannelVersion struct {
 	// Version is the version.
 	// +required
 	Version string `json:"version"`
-	// Digest is that of its component descriptor when it was found.
+	// Digest is what the tag of the version led to when it was found.
 	// +required
 	Digest string `json:"digest"`
 	// Found is when it was found.
@@ -192,4 +204,8 @@ type RefusedVersion struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	Message string `json:"message,omitempty"`
+	// Digest is what the tag of the version led to when it was first found; a version that never was fit
+	// to be offered has none.
+	// +optional
+	Digest string `json:"digest,omitempty"`
 }
