@@ -112,6 +112,9 @@ func (r *Registry) Name() string {
 	return "https://" + r.host
 }
 
+// Scheme is how it is reached, as far as that is known before a request.
+func (r *Registry) Scheme() string { return cmp.Or(r.scheme, "https") }
+
 // repository returns a client for one repository.
 func (r *Registry) repository(ctx context.Context, name string) (*remote.Repository, error) {
 	reference := orasregistry.Reference{Registry: r.host, Repository: name}
