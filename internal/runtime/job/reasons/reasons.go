@@ -217,6 +217,23 @@ const (
 	Valid            Reason = "Valid"
 )
 
+// Channels: their condition Ready, refused versions, and events, also of those who follow.
+const (
+	ComponentNotListed  Reason = "ComponentNotListed"
+	DigestChanged       Reason = "DigestChanged"
+	NotFollowed         Reason = "NotFollowed"
+	NoVersion           Reason = "NoVersion"
+	PollFailed          Reason = "PollFailed"
+	RegistryDenied      Reason = "RegistryDenied"
+	RegistryUnreachable Reason = "RegistryUnreachable"
+	SignatureRefused    Reason = "SignatureRefused"
+	Suspended           Reason = "Suspended"
+	VersionFollowed     Reason = "VersionFollowed"
+	VersionFound        Reason = "VersionFound"
+	VersionNotReadable  Reason = "VersionNotReadable"
+	VersionWithdrawn    Reason = "VersionWithdrawn"
+)
+
 // Earlier specifications: the condition RolledBack of Installations, and events.
 const (
 	NotRolledBack   Reason = "NotRolledBack"
