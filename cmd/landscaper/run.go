@@ -84,6 +84,7 @@ func configFlags(flags *pflag.FlagSet, config *server.Config) {
 	flags.DurationVar(&config.UnreadyAfter, "unready-after", config.UnreadyAfter, "time that a watch may fail until /readyz says so")
 	flags.StringVar(&config.HealthAddress, "health-address", config.HealthAddress, "address for /healthz and /readyz; 0 switches them off")
 	flags.StringVar(&config.Console.Address, "console-address", "", "address for the console, which the configuration describes; 0 switches it off (default: that of the configuration)")
+	flags.StringVar(&config.Channels.Webhook.Address, "webhook-address", "", "address for notifications that there is something new for a Channel; 0 switches it off (default: that of the configuration)")
 	flags.BoolVar(&config.Console.Actions.Enabled, "console-actions", false, "let users of the console act, with the rights that they have themselves (default: they only read)")
 	flags.BoolVar(&config.Console.Plans.Enabled, "console-plans", false, "let users of the console see what a job would change, with the rights that they have themselves (default: they see no plans)")
 	flags.StringVar(&config.TraceEndpoint, "trace-endpoint", "", "URL of a collector that takes traces of jobs by OTLP over HTTP, for example https://collector.example.org:4318 (default: no traces)")
@@ -147,6 +148,9 @@ func keepFlags(command *cobra.Command, config, fromFlags *server.Config) {
 	}
 	if command.Flags().Changed("console-address") {
 		config.Console.Address = fromFlags.Console.Address
+	}
+	if command.Flags().Changed("webhook-address") {
+		config.Channels.Webhook.Address = fromFlags.Channels.Webhook.Address
 	}
 	if command.Flags().Changed("console-actions") {
 		config.Console.Actions.Enabled = fromFlags.Console.Actions.Enabled

@@ -113,6 +113,8 @@ type Config struct {
 	AttemptNotes string
 	// Console is what browsers get.
 	Console ConsoleConfig
+	// Channels is what Channels get besides their own specification.
+	Channels ChannelsConfig
 	// AddConsole adds the console, which this package does not know.
 	AddConsole func(context.Context, ConsoleHost) error
 	// Features says which features are on.

@@ -17,7 +17,6 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
-	"sigs.k8s.io/controller-runtime/pkg/certwatcher"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
@@ -229,19 +228,12 @@ var consoleLimits = listen.Limits{Total: 512, PerClient: 512}
 
 func listenConsole(to manager.Manager, console ConsoleConfig, proxies *x509.CertPool, handler http.Handler) error {
 	endpoint := listen.Endpoint{Name: "console", Address: console.Address, Handler: handler, Limits: consoleLimits}
-	if console.TLS.Certificate != "" {
-		// A certificate that was renewed is read again.
-		certificates, err := certwatcher.New(console.TLS.Certificate, console.TLS.Key)
-		if err != nil {
-			return fmt.Errorf("console.tls: %w", err)
-		}
-		if err := to.Add(certificates); err != nil {
-			return fmt.Errorf("console.tls: %w", err)
-		}
-		endpoint.Certificates = &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}, GetCertificate: certificates.GetCertificate}
-		if proxies != nil {
-			endpoint.Certificates.ClientCAs, endpoint.Certificates.ClientAuth = proxies, tls.VerifyClientCertIfGiven
-		}
+	certificates, err := renewed(to, console.TLS.Certificate, console.TLS.Key)
+	if err != nil {
+		return fmt.Errorf("console.tls: %w", err)
+	}
+	if endpoint.Certificates = certificates; certificates != nil && proxies != nil {
+		certificates.ClientCAs, certificates.ClientAuth = proxies, tls.VerifyClientCertIfGiven
 	}
 	return listen.Add(to, endpoint)
 }

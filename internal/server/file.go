@@ -74,6 +74,8 @@ type file struct {
 	Deployers DeployersConfig `json:"deployers"`
 	// Console is what browsers get.
 	Console ConsoleConfig `json:"console"`
+	// Channels is what Channels get besides their own specification.
+	Channels ChannelsConfig `json:"channels"`
 	// FeatureGates switch features on or off.
 	FeatureGates map[string]bool `json:"featureGates"`
 	// ImportNamespaces permits imports from other namespaces.
@@ -258,7 +260,7 @@ func (c *Config) apply(read *file) {
 	c.RepositoryContext, c.Registry = read.RepositoryContext, read.Registry
 	c.DisabledFunctions, c.Signatures, c.Egress = read.DisabledTemplateFunctions, read.Signatures, read.Egress
 	c.Deployers, c.NamedTargets = read.Deployers, read.Blueprints.NamedTargets
-	c.Triggers, c.Console = predicates.Triggers(read.Reconcile), read.Console
+	c.Triggers, c.Console, c.Channels = predicates.Triggers(read.Reconcile), read.Console, read.Channels
 	if read.Verification != "" {
 		c.Verification = read.Verification
 	}

@@ -18,11 +18,16 @@ import (
 const servedCheck = 10 * time.Second
 
 // features are those of a process whose kinds the cluster may lack.
-type features struct{ delivery *delivery }
+type features struct {
+	delivery *delivery
+	fleets   *fleets
+}
 
-func newFeatures(config *Config) *features { return &features{delivery: newDelivery(config)} }
+func newFeatures(config *Config) *features {
+	return &features{delivery: newDelivery(config), fleets: newFleets(config)}
+}
 
-func (f *features) all() []*optional { return []*optional{&f.delivery.optional} }
+func (f *features) all() []*optional { return []*optional{&f.delivery.optional, &f.fleets.optional} }
 
 // look finds out for each feature whether the cluster serves its kinds.
 func (f *features) look(ctx context.Context, mapper meta.RESTMapper, retries wait.Backoff, log logr.Logger) error {

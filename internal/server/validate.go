@@ -24,7 +24,7 @@ import (
 // Validate checks the flags and the file together, and returns all problems.
 func (c *Config) Validate() error {
 	checks := []error{
-		c.validateControllers(), c.validateNamespaces(), c.validateRegistries(), c.validateAddresses(), c.validateTimes(), c.validateReports(), c.Console.validate(), c.validateFeatures(),
+		c.validateControllers(), c.validateNamespaces(), c.validateRegistries(), c.validateAddresses(), c.validateTimes(), c.validateReports(), c.Console.validate(), c.Channels.validate(), c.validateFeatures(),
 	}
 	for _, name := range c.DisabledFunctions {
 		if !slices.Contains(clusterfunc.Names(), name) {
@@ -145,7 +145,7 @@ func (c *Config) validateRegistries() error {
 // validateAddresses checks the addresses on which the process listens.
 func (c *Config) validateAddresses() error {
 	var errs []error
-	for _, address := range []struct{ flag, value string }{{"--metrics-address", c.MetricsAddress}, {"--health-address", c.HealthAddress}, {"--console-address", cmp.Or(c.Console.Address, "0")}} {
+	for _, address := range []struct{ flag, value string }{{"--metrics-address", c.MetricsAddress}, {"--health-address", c.HealthAddress}, {"--console-address", cmp.Or(c.Console.Address, "0")}, {"--webhook-address", cmp.Or(c.Channels.Webhook.Address, "0")}} {
 		if address.value == "0" {
 			continue
 		}
@@ -194,6 +194,9 @@ func (c *Config) validateReports() error {
 func (c *Config) validateFeatures() error {
 	if c.Console.Enabled() && !c.Features.Enabled(feature.ServerConsole) {
 		return fmt.Errorf("console.address is set, and the console in the server is an alpha feature, which is off: switch it on with --feature-gates=%s=true, or with featureGates in the configuration", feature.ServerConsole)
+	}
+	if c.Channels.Enabled() && !c.Features.Enabled(feature.Fleets) {
+		return fmt.Errorf("channels.webhook.address is set, and Channels are an alpha feature, which is off: switch it on with --feature-gates=%s=true, or with featureGates in the configuration", feature.Fleets)
 	}
 	return nil
 }
