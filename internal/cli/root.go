@@ -14,6 +14,7 @@ import (
 	"go.landscaper.dev/internal/base/version"
 	"go.landscaper.dev/internal/cli/assistant"
 	"go.landscaper.dev/internal/cli/blueprints"
+	"go.landscaper.dev/internal/cli/channels"
 	"go.landscaper.dev/internal/cli/commandline"
 	"go.landscaper.dev/internal/cli/components"
 	"go.landscaper.dev/internal/cli/console"
@@ -57,6 +58,7 @@ given or ` + terminal.ExitCodesVariable + ` is 2.`,
 		blueprints.NewCommand(streams),
 		components.NewCommand(streams),
 		plans.NewCommand(streams),
+		channels.NewCommand(streams),
 		targets.NewCommand(streams),
 		doctor.NewCommand(streams),
 		console.NewCommand(streams),

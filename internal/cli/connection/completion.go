@@ -13,6 +13,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	fleetv1alpha1 "go.landscaper.dev/api/fleet/v1alpha1"
 	"go.landscaper.dev/api/v1alpha1"
 )
 
@@ -37,6 +38,16 @@ func (f *Flags) completeInstallations(limit int, selector string) cobra.Completi
 		}
 		names := f.names(command.Context(), v1alpha1.GroupVersion.WithKind("InstallationList"), selector)
 		return slices.DeleteFunc(names, func(name string) bool { return slices.Contains(args, name) }), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// CompleteChannels proposes Channels.
+func CompleteChannels(f *Flags, limit int) cobra.CompletionFunc {
+	return func(command *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		if len(args) >= limit {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return f.names(command.Context(), fleetv1alpha1.GroupVersion.WithKind("ChannelList"), ""), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
