@@ -158,7 +158,10 @@ func managerOptions(config Config, log logr.Logger, watches *watches) ctrl.Optio
 
 func newManager(ctx context.Context, config Config, features *features, log logr.Logger) (ctrl.Manager, *library, error) {
 	watches := newWatches(config)
-	manager, err := ctrl.NewManager(config.Cluster, managerOptions(config, log, watches))
+	options := managerOptions(config, log, watches)
+	// The controllers see the values of the context; when it ends, the manager ends them in its order.
+	options.BaseContext = func() context.Context { return context.WithoutCancel(ctx) }
+	manager, err := ctrl.NewManager(config.Cluster, options)
 	if err != nil {
 		return nil, nil, fmt.Errorf("connect to the resource cluster %s: %w", config.Cluster.Host, err)
 	}

@@ -24,6 +24,7 @@ import (
 type flags struct {
 	run, junit       string
 	update, registry bool
+	coverage         bool
 	verbose          bool
 	parallel         int
 	timeout          time.Duration
@@ -38,11 +39,18 @@ func NewCommand(streams terminal.Streams) *cobra.Command {
 		Long: `Run the tests that are written in files *_test.yaml below a directory (default: the present
 one). Each case brings up a blueprint or a landscape in memory, as "local run" does, and
 compares phases, errors, exports, objects and what remains after the deletion with what is
-expected. The command ends with code 2 if a case fails, and with code 3 without any case.`,
+expected. The command ends with code 2 if a case fails, and with code 3 without any case.
+
+--coverage lists the branches of Go templates (if, with, range and their else), the templates of
+spiff, and the conditions of imports that no case has reached. Templates are rendered in the
+process of the command then: use it for blueprints that you trust.`,
 		Example: `  landscaper-cli test ./blueprint
 
   # some cases only
   landscaper-cli test --run 'size/.*'
+
+  # what no case has reached
+  landscaper-cli test --coverage
 
   # accept what has changed
   landscaper-cli test --update`,
@@ -62,6 +70,7 @@ expected. The command ends with code 2 if a case fails, and with code 3 without 
 	flags.StringVar(&f.run, "run", "", "run only cases whose name fits this regular expression")
 	flags.StringVar(&f.junit, "junit", "", "write the outcomes to this `file`, in the form of JUnit")
 	flags.BoolVar(&f.update, "update", false, "write snapshots instead of comparing with them")
+	flags.BoolVar(&f.coverage, "coverage", false, "list what no case has reached of templates and conditions")
 	flags.BoolVar(&f.registry, "registry", false, "read components and charts from registries, wherever you could")
 	flags.BoolVar(&f.verbose, "verbose", false, "name cases that pass as well")
 	flags.IntVar(&f.parallel, "parallel", 4*runtime.NumCPU(), "number of cases that run at the same time")
@@ -82,7 +91,11 @@ func (f *flags) test(ctx context.Context, streams terminal.Streams, where string
 		return err
 	}
 	began := time.Now()
-	outcomes := f.carryOut(ctx, jobs)
+	recorders, err := f.recorders(ctx, jobs)
+	if err != nil {
+		return err // names the blueprint
+	}
+	outcomes := f.carryOut(ctx, jobs, recorders)
 	if ctx.Err() != nil {
 		return terminal.Exitf(terminal.ExitInterrupted, "interrupted")
 	}
@@ -101,6 +114,7 @@ func (f *flags) test(ctx context.Context, streams terminal.Streams, where string
 		}
 	}
 	fmt.Fprintf(out, "%d passed, %d failed (%.2fs)\n", len(outcomes)-failed, failed, time.Since(began).Seconds())
+	recorders.write(out)
 	if f.junit != "" {
 		var text bytes.Buffer
 		if err := cases.WriteJUnit(&text, outcomes); err != nil {
@@ -160,15 +174,18 @@ func (f *flags) jobs(where string) ([]job, error) {
 }
 
 // carryOut runs cases, some at the same time, and returns their outcomes in order.
-func (f *flags) carryOut(ctx context.Context, jobs []job) []cases.Outcome {
-	options := cases.Options{Update: f.update, Online: f.registry, Timeout: f.timeout, Renderers: foreign.Renderers(ctx)}
+func (f *flags) carryOut(ctx context.Context, jobs []job, recorders recorders) []cases.Outcome {
+	options := cases.Options{Update: f.update, Online: f.registry, Timeout: f.timeout}
+	if !f.coverage { // other processes would record for themselves
+		options.Renderers = foreign.Renderers(ctx)
+	}
 	outcomes := make([]cases.Outcome, len(jobs))
 	next := make(chan int)
 	var workers sync.WaitGroup
 	for range min(f.parallel, len(jobs)) {
 		workers.Go(func() {
 			for i := range next {
-				outcomes[i] = cases.Run(ctx, jobs[i].file, jobs[i].index, options)
+				outcomes[i] = cases.Run(recorders.within(ctx, jobs[i].file), jobs[i].file, jobs[i].index, options)
 			}
 		})
 	}

@@ -47,6 +47,36 @@ func TestCommand(t *testing.T) {
 	}
 }
 
+// TestCoverage: what no case has reached is listed with its place, and nothing else.
+func TestCoverage(t *testing.T) {
+	terminaltest.WriteFiles(t, map[string]string{
+		"shop/blueprint.yaml": `apiVersion: landscaper.gardener.cloud/v1alpha1
+kind: Blueprint
+imports:
+- {name: size, schema: {type: integer}, required: false, imports: [{name: unit, schema: {type: string}, required: false}]}
+deployExecutions:
+- {name: items, type: GoTemplate, file: items.tpl}
+- {name: more, type: Spiff, template: {deployItems: []}}
+`,
+		"shop/items.tpl": "deployItems: []\n{{ if .imports.size }}# sized\n{{ else }}# not sized\n{{ end }}{{ if .imports.unit }}# unit{{ end }}\n",
+		"shop/size_test.yaml": `apiVersion: local.landscaper.gardener.cloud/v1alpha1
+kind: LandscapeTest
+blueprint: .
+cases:
+- {name: sized, given: {imports: {size: 1}}}
+- {name: with a unit, given: {imports: {size: 1, unit: MiB}}}
+`,
+	})
+	code, out, errs := run(t, "shop", "--coverage")
+	const want = `coverage of shop: 8 of 10 branches
+      blueprint.yaml: never: import size is not given
+      items.tpl:2: never: else of if .imports.size
+`
+	if code != 0 || !strings.HasSuffix(out, want) {
+		t.Errorf("%d: %s%s", code, out, errs)
+	}
+}
+
 // TestNewBlueprint: the first test of a new blueprint passes, and nothing is written over.
 func TestNewBlueprint(t *testing.T) {
 	directory := filepath.Join(t.TempDir(), "greeting")

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/content/template/coverage"
 	"go.landscaper.dev/internal/runtime/sandbox"
 )
 
@@ -71,6 +72,7 @@ func (e *Engine) Execute(ctx context.Context, in Input) (*Output, error) {
 		return nil, err
 	}
 	sandbox.At(ctx, source.what())
+	coverage.From(ctx).Hit(source.whole())
 	if in.Executor.Type == v1alpha1.SpiffTemplateType {
 		return e.spiff(ctx, source, in, state)
 	}
@@ -91,6 +93,7 @@ func Check(ctx context.Context, executor *v1alpha1.TemplateExecutor, files fs.FS
 	if err != nil {
 		return err
 	}
+	coverage.From(ctx).Know(source.whole())
 	e := &Engine{Files: files, Functions: functions}
 	if executor.Type == v1alpha1.SpiffTemplateType {
 		return checkSpiff(source)
@@ -99,6 +102,11 @@ func Check(ctx context.Context, executor *v1alpha1.TemplateExecutor, files fs.FS
 		return describe(err, source, nil)
 	}
 	return nil
+}
+
+// whole is the template as one branch: spiff has no others.
+func (s source) whole() coverage.Branch {
+	return coverage.Branch{Template: s.name(), Text: "the template"}
 }
 
 // what names an execution in messages.

@@ -15,6 +15,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/content/blueprint"
+	"go.landscaper.dev/internal/content/template/coverage"
 	"go.landscaper.dev/internal/deploy/renderers"
 	"go.landscaper.dev/internal/local"
 	"go.landscaper.dev/internal/local/folder"
@@ -59,6 +60,9 @@ func run(ctx context.Context, file *File, one *Case, options Options) ([]string,
 	defer cancel()
 	settings, err := file.settings(one)
 	if err != nil {
+		return nil, err
+	}
+	if err := file.record(coverage.From(ctx), one); err != nil {
 		return nil, err
 	}
 	settings.Online, settings.Renderers, settings.Log = options.Online, options.Renderers, local.Discard()
@@ -126,17 +130,28 @@ func (f *File) settings(one *Case) (local.Options, error) {
 	}, nil
 }
 
-// blueprint makes the landscape of a blueprint: an Installation that has its files, and what it imports.
-func (f *File) blueprint(one *Case) (local.Options, error) {
+// load loads the blueprint that is tested. What is returned as well gives it up.
+func (f *File) load() (*blueprint.Blueprint, func(), error) {
 	root, err := os.OpenRoot(f.Directory)
 	if err != nil {
-		return local.Options{}, fmt.Errorf("open the blueprint: %w", err)
+		return nil, nil, fmt.Errorf("open the blueprint: %w", err)
 	}
-	defer root.Close() //nolint:errcheck // nothing is written
+	done := func() { root.Close() } //nolint:errcheck // nothing is written
 	loaded, err := blueprint.Load(root.FS())
 	if err != nil {
-		return local.Options{}, fmt.Errorf("blueprint %s: %w", f.Directory, err)
+		done()
+		return nil, nil, fmt.Errorf("blueprint %s: %w", f.Directory, err)
 	}
+	return loaded, done, nil
+}
+
+// blueprint makes the landscape of a blueprint: an Installation that has its files, and what it imports.
+func (f *File) blueprint(one *Case) (local.Options, error) {
+	loaded, done, err := f.load()
+	if err != nil {
+		return local.Options{}, err // names the blueprint
+	}
+	defer done()
 	tree, err := folder.Tree(f.Directory)
 	if err != nil {
 		return local.Options{}, err
@@ -151,20 +166,44 @@ func (f *File) blueprint(one *Case) (local.Options, error) {
 	return local.Options{Objects: append(objects, installation), Behaviour: one.Given.Before(f.Test.Given.Behaviour)}, nil
 }
 
-// imports are those of the Installation, and the objects with their values.
-func (f *File) imports(info *v1alpha1.Blueprint, one *Case) (map[string]any, []*unstructured.Unstructured, error) {
+// values are the imports that a case gives.
+func (f *File) values(one *Case) map[string]any {
 	values := map[string]any{}
 	for _, given := range []Given{f.Test.Given, one.Given} {
 		for name, value := range given.Imports {
 			values[name] = value
 		}
 	}
+	return values
+}
+
+// declaration is an import of a blueprint; a conditional one exists only if another one is given.
+type declaration struct {
+	v1alpha1.ImportDefinition
+	conditional bool
+}
+
+// declared are all imports, the conditional ones included.
+func declared(list v1alpha1.ImportDefinitionList, conditional bool) (all []declaration) {
+	for _, definition := range list {
+		all = append(all, declaration{definition, conditional})
+		all = append(all, declared(definition.ConditionalImports, true)...)
+	}
+	return all
+}
+
+// imports are those of the Installation, and the objects with their values.
+func (f *File) imports(info *v1alpha1.Blueprint, one *Case) (map[string]any, []*unstructured.Unstructured, error) {
+	values := f.values(one)
 	var objects []*unstructured.Unstructured
 	data, targets := []any{}, []any{}
 	var known []string
-	for _, wanted := range info.Imports {
+	for _, wanted := range declared(info.Imports, false) {
 		known = append(known, wanted.Name)
 		value, given := values[wanted.Name]
+		if wanted.conditional && !given {
+			continue
+		}
 		switch wanted.Type {
 		case v1alpha1.ImportTypeTarget:
 			name := wanted.Name

@@ -16,6 +16,7 @@ import (
 	"text/template/parse"
 	"unicode"
 
+	"go.landscaper.dev/internal/content/template/coverage"
 	"go.landscaper.dev/internal/content/template/gotemplate/failure"
 	"go.landscaper.dev/internal/content/template/gotemplate/function"
 	"go.landscaper.dev/internal/content/template/gotemplate/operand"
@@ -80,6 +81,10 @@ type renderer struct {
 	vanished bool            // an included template printed something that does not exist
 	said     *mask.Pieces    // what the first saidBy programs say literally
 	saidBy   int
+
+	// coverage records what is executed, in tests of blueprints; branches are those that it knows, by number.
+	coverage *coverage.Recorder
+	branches []coverage.Branch
 }
 
 // place is a node of a template.
@@ -93,7 +98,7 @@ func (c Config) renderer(ctx context.Context, bindings map[string]any) (*rendere
 	meter, cancel := worklimit.NewMeter(ctx, c.Limits)
 	r := &renderer{
 		Library: function.Library{Meter: meter}, config: c, bindings: bindings,
-		open: map[string]int{}, files: map[string]*program{}, literals: map[*byte]place{},
+		coverage: coverage.From(ctx), open: map[string]int{}, files: map[string]*program{}, literals: map[*byte]place{},
 	}
 	r.functions = r.allFunctions()
 	return r, cancel

@@ -38,7 +38,7 @@ func (r *renderer) guard(p *program) {
 
 // guards are the functions that only guards call.
 func (r *renderer) guards() template.FuncMap {
-	return template.FuncMap{enterName: r.enter, leaveName: r.leave, roundName: r.round, rangeName: r.ranged, printName: r.print}
+	return template.FuncMap{enterName: r.enter, leaveName: r.leave, roundName: r.round, rangeName: r.ranged, printName: r.print, coverName: r.covered}
 }
 
 // tree puts the checks into one named template.
@@ -88,6 +88,7 @@ func (g *guard) node(node parse.Node) {
 func (g *guard) branch(node *parse.BranchNode) {
 	g.list(node.List)
 	g.list(node.ElseList)
+	g.cover(node)
 }
 
 // appendCall makes the value of a pipeline the last argument of a function.
