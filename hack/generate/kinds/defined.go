@@ -60,30 +60,10 @@ func definedSchema(apiVersion, kind string, openAPI object) writtenSchema {
 func converted(from object) object {
 	to := object{}
 	for name, value := range from {
-		switch {
-		case strings.HasPrefix(name, "x-kubernetes-"), name == "nullable", name == "format":
-		case name == "description":
-			to[name] = plainText(fmt.Sprint(value))
-		case name == "properties":
-			all := object{}
-			for property, schema := range value.(object) {
-				all[property] = converted(schema.(object))
-			}
-			to[name] = all
-		case name == "items", name == "additionalProperties", name == "not":
-			to[name] = value
-			if schema, ok := value.(object); ok {
-				to[name] = converted(schema)
-			}
-		case name == "allOf", name == "anyOf", name == "oneOf":
-			var all []any
-			for _, schema := range value.([]any) {
-				all = append(all, converted(schema.(object)))
-			}
-			to[name] = all
-		default:
-			to[name] = value
+		if strings.HasPrefix(name, "x-kubernetes-") || name == "nullable" || name == "format" {
+			continue
 		}
+		to[name] = convertedRule(name, value)
 	}
 	if _, structured := to["properties"]; structured && from["x-kubernetes-preserve-unknown-fields"] != true && to["additionalProperties"] == nil && to["type"] == "object" {
 		to["additionalProperties"] = false
@@ -92,4 +72,28 @@ func converted(from object) object {
 		to["type"] = []any{to["type"], "null"}
 	}
 	return to
+}
+
+func convertedRule(name string, value any) any {
+	switch name {
+	case "description":
+		return plainText(fmt.Sprint(value))
+	case "properties":
+		all := object{}
+		for property, schema := range value.(object) {
+			all[property] = converted(schema.(object))
+		}
+		return all
+	case "allOf", "anyOf", "oneOf":
+		var all []any
+		for _, schema := range value.([]any) {
+			all = append(all, converted(schema.(object)))
+		}
+		return all
+	case "items", "additionalProperties", "not":
+		if schema, ok := value.(object); ok {
+			return converted(schema)
+		}
+	}
+	return value
 }

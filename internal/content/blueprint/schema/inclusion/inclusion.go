@@ -116,13 +116,13 @@ func (c *comparison) include(at []string, from []node, to node) {
 	case f.isFinite:
 		c.values(at, f, targets)
 	default:
-		c.infinite(at, from, to, f, targets)
+		c.infinite(at, to, f, targets)
 	}
 }
 
 // infinite compares values that cannot be listed. The alternatives of the first schema are compared one by
 // one if the rules that they have in common do not suffice.
-func (c *comparison) infinite(at []string, from []node, to node, f *facts, targets []node) {
+func (c *comparison) infinite(at []string, to node, f *facts, targets []node) {
 	if f.opaque {
 		c.uncertain++
 		defer func() { c.uncertain-- }()
