@@ -162,6 +162,13 @@ func Summary(findings []compatibility.Finding) string {
 	case counts[compatibility.Unknown] > 0:
 		verdict = "Nothing is known to be incompatible"
 	}
-	return fmt.Sprintf("%s: %d breaking, %d unknown, %d warnings, %d notes", verdict,
-		counts[compatibility.Breaking], counts[compatibility.Unknown], counts[compatibility.Warning], counts[compatibility.Note])
+	return fmt.Sprintf("%s: %d breaking, %d unknown, %s, %s", verdict,
+		counts[compatibility.Breaking], counts[compatibility.Unknown], counted(counts[compatibility.Warning], "warning"), counted(counts[compatibility.Note], "note"))
+}
+
+func counted(number int, word string) string {
+	if number == 1 {
+		return "1 " + word
+	}
+	return fmt.Sprintf("%d %ss", number, word)
 }
