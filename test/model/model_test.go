@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/test/model/store"
+	"go.landscaper.dev/test/model/world"
 )
 
 var (
@@ -26,105 +28,105 @@ var (
 )
 
 // weather is what a history has to stand.
-func weather(seed uint64) rates {
+func weather(seed uint64) world.Rates {
 	r := winds(seed)
-	r.news = []float64{0.3, 0.1, 0.6}[seed/16%3]
-	r.late = []kind{"", "DeployItem", "Execution", "Installation"}[seed/48%4]
-	r.deaf = append([]string{""}, laneNames...)[seed/192%4]
-	r.confined, r.slowSpace = seed/3%2 == 0, append([]string{""}, spaces...)[seed/6%3]
-	r.moves, r.syncs = seed/5%2 == 0, seed/7%3 == 0
-	r.shoots = seed/11%3 == 0
-	r.outside, r.slow = seed/4%3 == 0, seed/12%3 == 0
+	r.News = []float64{0.3, 0.1, 0.6}[seed/16%3]
+	r.Late = []store.Kind{"", "DeployItem", "Execution", "Installation"}[seed/48%4]
+	r.Deaf = append([]string{""}, world.LaneNames...)[seed/192%4]
+	r.Confined, r.SlowSpace = seed/3%2 == 0, append([]string{""}, world.Spaces...)[seed/6%3]
+	r.Moves, r.Syncs = seed/5%2 == 0, seed/7%3 == 0
+	r.Shoots = seed/11%3 == 0
+	r.Outside, r.Slow = seed/4%3 == 0, seed/12%3 == 0
 	return r
 }
 
 // winds are what goes wrong.
-func winds(seed uint64) rates {
+func winds(seed uint64) world.Rates {
 	switch seed % 4 {
 	case 0:
-		return rates{}
+		return world.Rates{}
 	case 1:
-		return rates{crash: 0.05, haste: 0.03, faults: map[faultKind]float64{faultCut: 0.02, faultStop: 0.02, faultHandover: 0.02}}
+		return world.Rates{Crash: 0.05, Haste: 0.03, Faults: map[world.FaultKind]float64{world.FaultCut: 0.02, world.FaultStop: 0.02, world.FaultHandover: 0.02}}
 	case 2:
-		return rates{faults: map[faultKind]float64{faultDown: 0.05, faultLost: 0.05, faultConflict: 0.05}, haste: 0.05}
+		return world.Rates{Faults: map[world.FaultKind]float64{world.FaultDown: 0.05, world.FaultLost: 0.05, world.FaultConflict: 0.05}, Haste: 0.05}
 	}
-	return rates{crash: 0.1, haste: 0.05, faults: map[faultKind]float64{faultDown: 0.1, faultLost: 0.1, faultConflict: 0.1, faultCut: 0.01, faultStop: 0.01, faultHandover: 0.01}}
+	return world.Rates{Crash: 0.1, Haste: 0.05, Faults: map[world.FaultKind]float64{world.FaultDown: 0.1, world.FaultLost: 0.1, world.FaultConflict: 0.1, world.FaultCut: 0.01, world.FaultStop: 0.01, world.FaultHandover: 0.01}}
 }
 
 // stormySteps is how long things go wrong in one history.
 const stormySteps = 150
 
 // live lets a world live through one history.
-func live(seed uint64) *world {
+func live(seed uint64) *history {
 	// Stored times have no parts of a second: a history begins with a whole one, so
 	// that it is the same when it is repeated alone.
 	<-time.After(time.Until(time.Now().Truncate(time.Second).Add(time.Second)))
-	w := newWorld(seed, weather(seed))
+	h := begin(seed, weather(seed))
 	storm := stormySteps
-	if w.rates.moves {
+	if h.Rates.Moves {
 		storm *= 2
 	}
 	for range storm {
-		w.step()
-		if w.broken != nil {
-			return w
+		h.Step()
+		if h.Broken != nil {
+			return h
 		}
 	}
 	begun := time.Now()
-	w.settle()
-	w.checkSettled()
-	if passed := time.Since(begun); passed > longWait {
-		w.violate("it took %s until everything had settled: only a deadline has ended a wait", passed)
+	h.Settle()
+	h.checkSettled()
+	if passed := time.Since(begun); passed > world.LongWait {
+		h.Violate("it took %s until everything had settled: only a deadline has ended a wait", passed)
 	}
-	if w.broken != nil {
-		return w
+	if h.Broken != nil {
+		return h
 	}
-	w.users.changeLate()
-	w.settle()
-	w.checkSettled()
-	if w.rates.syncs {
-		w.syncAgain()
-		w.checkSyncs()
-		w.checkRotations()
+	h.trees.Users.ChangeLate()
+	h.Settle()
+	h.checkSettled()
+	if h.Rates.Syncs {
+		h.garden.SyncAgain()
+		h.garden.CheckSyncs()
+		h.garden.CheckRotations()
 	}
-	w.lookAgain()
-	w.again()
-	w.end()
-	return w
+	h.seed.LookAgain()
+	h.again()
+	h.end()
+	return h
 }
 
 // again: a restart changes nothing that has settled, and writes nothing.
-func (w *world) again() {
-	version := w.store.version
-	w.note("restart")
-	w.boot()
-	w.settle()
-	if w.store.version != version {
-		w.violate("after a restart %d writes were made although everything had settled", w.store.version-version)
+func (h *history) again() {
+	version := h.Store.Version
+	h.Note("restart")
+	h.Boot()
+	h.Settle()
+	if h.Store.Version != version {
+		h.Violate("after a restart %d writes were made although everything had settled", h.Store.Version-version)
 	}
 }
 
 // end: everything can be deleted, and nothing is left. A deletion that has failed because it was
 // interrupted is asked for again.
-func (w *world) end() {
-	for _, key := range keysOf(w.store.objects["Installation"]) {
-		inst := w.store.objects["Installation"][key].DeepCopyObject().(*v1alpha1.Installation)
-		if parentOf(inst) != "-" {
+func (h *history) end() {
+	for _, key := range store.KeysOf(h.Store.Objects["Installation"]) {
+		inst := h.Store.Objects["Installation"][key].DeepCopyObject().(*v1alpha1.Installation)
+		if world.ParentOf(inst) != "-" {
 			continue
 		}
-		w.note("end: delete %s", key.Name)
+		h.Note("end: delete %s", key.Name)
 		if inst.DeletionTimestamp != nil {
-			w.users.annotate(inst, v1alpha1.OperationAnnotation, string(v1alpha1.ReconcileOperation))
+			h.trees.Users.Annotate(inst, v1alpha1.OperationAnnotation, string(v1alpha1.ReconcileOperation))
 			continue
 		}
-		w.users.remove(inst)
+		h.trees.Users.Remove(inst)
 	}
-	for _, key := range keysOf(w.store.objects["TargetSync"]) {
-		must(w.store.remove(w.store.objects["TargetSync"][key], nil))
+	for _, key := range store.KeysOf(h.Store.Objects["TargetSync"]) {
+		world.Must(h.Store.Remove(h.Store.Objects["TargetSync"][key], nil))
 	}
-	w.seed.end()
-	w.settle()
-	w.checkEmpty()
+	h.seed.End()
+	h.Settle()
+	h.checkEmpty()
 }
 
 // TestHistories lets worlds live through random histories. A failure is repeated with
@@ -136,13 +138,13 @@ func TestHistories(t *testing.T) { liveAll(t, 150, live) }
 func TestHistoriesGoBack(t *testing.T) { liveAll(t, 60, rewound) }
 
 // liveAll lets worlds live through as many histories as are asked for, or usual.
-func liveAll(t *testing.T, usual int, live func(seed uint64) *world) {
+func liveAll(t *testing.T, usual int, live func(seed uint64) *history) {
 	if *seedFlag != 0 {
 		synctest.Test(t, func(t *testing.T) {
-			w := live(*seedFlag)
-			t.Log(w.last(len(w.trace)))
-			if w.broken != nil {
-				t.Fatalf("seed %d: %v", *seedFlag, w.broken)
+			h := live(*seedFlag)
+			t.Log(h.Last(len(h.Trace)))
+			if h.Broken != nil {
+				t.Fatalf("seed %d: %v", *seedFlag, h.Broken)
 			}
 		})
 		return
@@ -154,25 +156,25 @@ func liveAll(t *testing.T, usual int, live func(seed uint64) *world) {
 	}
 	// Worlds are short-lived garbage: collecting it less often is twice as fast.
 	defer debug.SetGCPercent(debug.SetGCPercent(800))
-	var all counts
+	var all world.Counts
 	failed, lived := 0, 0
 	begun := time.Now()
 	// One bubble for all: what the process shares must not know of several clocks.
 	synctest.Test(t, func(t *testing.T) {
 		for seed := *firstFlag; seed < *firstFlag+most && failed < 5; seed += *everyFlag {
-			w := live(seed)
-			all.add(w.counts)
+			h := live(seed)
+			all.Add(h.Counts)
 			if lived++; lived%1000 == 0 {
 				t.Logf("%d histories, the last one is %d", lived, seed)
 			}
-			if w.broken != nil {
+			if h.Broken != nil {
 				failed++
-				t.Errorf("seed %d: %v\nrepeat it with: go test ./test/model -run '%s$' -seed %d\nthe end of the trace:\n%s", seed, w.broken, t.Name(), seed, w.last(60))
+				t.Errorf("seed %d: %v\nrepeat it with: go test ./test/model -run '%s$' -seed %d\nthe end of the trace:\n%s", seed, h.Broken, t.Name(), seed, h.Last(60))
 			}
 		}
 	})
 	passed := time.Since(begun).Seconds()
-	t.Logf("%d histories, %.0f a second, %.0f reconciles a second: %+v", lived, float64(lived)/passed, float64(all.reconciles)/passed, all)
+	t.Logf("%d histories, %.0f a second, %.0f reconciles a second: %+v", lived, float64(lived)/passed, float64(all.Reconciles)/passed, all)
 }
 
 // spread lets several processes live through histories, one for each processor: within a process
