@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"strings"
+	"sync"
 	"text/template"
 
 	"github.com/Masterminds/sprig/v3"
@@ -55,16 +56,25 @@ type Library struct{ *worklimit.Meter }
 
 // All returns all of them, ready to be called by a template.
 func (l *Library) All() template.FuncMap {
-	functions := make(template.FuncMap, len(sprigNames)+64)
-	taken := sprig.GenericFuncMap()
-	for _, name := range sprigNames {
-		functions[name] = l.Native(name, taken[name])
-	}
-	for name, function := range own() {
+	known := everything()
+	functions := make(template.FuncMap, len(known))
+	for name, function := range known {
 		functions[name] = l.Native(name, function)
 	}
 	return functions
 }
+
+// everything has the functions themselves. A table of them is the same for each rendering, and to write
+// one down took as long as to render a small template.
+var everything = sync.OnceValue(func() map[string]any {
+	functions := make(map[string]any, len(sprigNames)+64)
+	taken := sprig.GenericFuncMap()
+	for _, name := range sprigNames {
+		functions[name] = taken[name]
+	}
+	maps.Copy(functions, own())
+	return functions
+})
 
 // own are ours: those of upstream that sprig does not have, and those of sprig and of text/template
 // that differ here, because they would reach the machine, show values in errors or need the numbers
