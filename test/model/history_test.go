@@ -51,14 +51,14 @@ func (h *history) Start() map[string]reconcile.Reconciler {
 }
 
 // Tell implements surroundings.
-func (h *history) Tell(to world.Listener, c store.Change) {
-	switch to.Lane {
+func (h *history) Tell(lane string, c store.Change) {
+	switch lane {
 	case "extension", "health":
-		h.seed.Tell(to.Lane, c)
+		h.seed.Tell(lane, c)
 	case "targetsync":
 		h.garden.Tell(c)
 	default:
-		h.trees.Tell(to.Lane, c)
+		h.trees.Tell(lane, c)
 	}
 }
 

@@ -11,15 +11,15 @@ import (
 // show what the store has now, in versions that they have had before.
 func (w *World) Restore(b store.Backup) {
 	// The API server was away for a while: all that it had said has been heard.
-	for _, s := range streams {
-		for len(w.pending[s]) > 0 {
-			w.deliver(s)
+	for at := range streams {
+		for len(w.pending.of[at]) > 0 {
+			w.deliver(at)
 		}
 	}
 	w.tellAll()
 	w.Note("the store is restored: version %d instead of %d", b.Version, w.Store.Version)
 	w.Store.Restore(b)
-	w.pending = map[stream][]store.Change{}
+	w.pending = newQueues(len(streams))
 	for _, known := range w.answers {
 		*known = *newAnswers()
 	}
@@ -38,22 +38,4 @@ func (w *World) Restore(b store.Backup) {
 			}
 		}
 	}
-}
-
-// tellAll passes all events on that the caches have seen.
-func (w *World) tellAll() {
-	for _, to := range listeners {
-		for len(w.untold[to]) > 0 {
-			w.tell(to)
-		}
-	}
-}
-
-// tell passes the next event of a stream to a controller.
-func (w *World) tell(to Listener) {
-	c := w.untold[to][0]
-	if w.untold[to] = w.untold[to][1:]; len(w.untold[to]) == 0 {
-		delete(w.untold, to)
-	}
-	w.around.Tell(to, c)
 }

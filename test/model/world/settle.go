@@ -21,7 +21,7 @@ func (w *World) Step() {
 
 // atWork reports whether something can happen without that time passes.
 func (w *World) atWork() bool {
-	if len(w.pending) > 0 || len(w.untold) > 0 {
+	if w.pending.count > 0 || w.untold.count > 0 {
 		return true
 	}
 	for _, name := range LaneNames {

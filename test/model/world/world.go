@@ -27,9 +27,9 @@ type World struct {
 	// shown is how many reconciles there were when a cache first showed an object.
 	shown map[types.UID]int
 	// pending are the events that the caches have not seen yet.
-	pending map[stream][]store.Change
+	pending queues
 	// untold are the events that a cache has seen and a controller has not heard of yet.
-	untold map[Listener][]store.Change
+	untold queues
 	// depth is how many controllers are at work at the same time.
 	depth int
 	Lanes map[string]*Lane
@@ -54,7 +54,7 @@ type Surroundings interface {
 	// Start starts the controllers with empty memories.
 	Start() map[string]reconcile.Reconciler
 	// Tell passes an event to a controller.
-	Tell(to Listener, c store.Change)
+	Tell(lane string, c store.Change)
 	// Changed looks at a write.
 	Changed(c store.Change)
 	// Look looks at what holds at any time.
@@ -79,7 +79,7 @@ type Surroundings interface {
 
 // New returns a world without a process.
 func New(seed uint64, r Rates) *World {
-	return &World{Random: rand.New(rand.NewPCG(seed, 1)), Rates: r, Store: store.New(), pending: map[stream][]store.Change{}}
+	return &World{Random: rand.New(rand.NewPCG(seed, 1)), Rates: r, Store: store.New(), pending: newQueues(len(streams))}
 }
 
 // Begin starts the first process, among what is around it.
@@ -87,11 +87,8 @@ func (w *World) Begin(around Surroundings) {
 	w.around = around
 	w.Store.Watch = func(c store.Change) {
 		around.Changed(c)
-		for _, k := range store.CachedKinds {
-			if k == c.Kind {
-				s := w.streamOf(c)
-				w.pending[s] = append(w.pending[s], c)
-			}
+		if at, cached := w.streamOf(c); cached {
+			w.pending.add(at, c)
 		}
 	}
 	w.Store.Show, w.Store.Noted = w.checkSecret, w.checkStatusWrite
@@ -108,9 +105,8 @@ func (w *World) Boot() {
 		}
 		w.Caches[k] = cache
 	}
-	w.pending = map[stream][]store.Change{}
-	w.Process, w.untold = w.newProcess(), map[Listener][]store.Change{}
-	w.plans = nil
+	w.pending, w.untold = newQueues(len(streams)), newQueues(len(listeners))
+	w.Process, w.plans = w.newProcess(), nil
 	w.Lanes, w.answers = map[string]*Lane{}, map[string]*answers{}
 	for name, reconciler := range w.around.Start() {
 		w.Lanes[name] = &Lane{name: name, reconciler: reconciler, running: map[types.NamespacedName]bool{}, Timers: map[types.NamespacedName]time.Time{}, failures: map[types.NamespacedName]int{}, rings: map[types.NamespacedName]*asked{}}
@@ -141,14 +137,14 @@ func (w *World) moves() (moves []func(), weights []float64) {
 			may(3, func() { w.run(l, w.Random.IntN(len(l.ready))) })
 		}
 	}
-	for _, s := range w.behind() {
-		if len(w.pending[s]) > 0 {
-			may(2*w.share(w.Rates.behind(s)), func() { w.deliver(s) })
+	for at, waiting := range w.pending.places() {
+		if len(waiting) > 0 {
+			may(2*w.share(w.Rates.behind(streams[at])), func() { w.deliver(at) })
 		}
 	}
-	for _, to := range w.unaware() {
-		if len(w.untold[to]) > 0 {
-			may(2*w.share(to.Lane == w.Rates.Deaf), func() { w.tell(to) })
+	for at, waiting := range w.untold.places() {
+		if len(waiting) > 0 {
+			may(2*w.share(listeners[at].lane == w.Rates.Deaf), func() { w.tell(at) })
 		}
 	}
 	if len(w.plans) > 0 {
