@@ -9,6 +9,7 @@ import (
 
 	"go.landscaper.dev/internal/controller/shootflux/gardener"
 	"go.landscaper.dev/internal/controller/shootflux/managed"
+	"go.landscaper.dev/internal/runtime/job/reasons"
 )
 
 // inherit records an installation of Flux by another tool: it belongs to the owner of the shoot. A
@@ -27,14 +28,14 @@ func (w *work) inherit(ctx context.Context) error {
 	return err
 }
 
-// rotated stores at once that a key was rotated: later failures must not cause another rotation to
-// an unregistered key.
+// rotated stores at once that a key was rotated, or cannot be: later failures must not cause another
+// rotation to an unregistered key.
 //
 // It is stored even if another client has changed the Extension meanwhile, though the run ends
 // then. Only this controller writes this field.
 func (w *work) rotated(ctx context.Context) error {
-	if w.asked != RequestRotate {
-		return nil
+	if found := w.credentials; found != nil && found.unrotated != "" {
+		w.warn(w.run, reasons.SSHKeyNotRotated, found.unrotated)
 	}
 	w.after.HandledOperation = w.asked
 	remember := func(status *gardener.ExtensionStatus) { status.State = w.after.Encode() }

@@ -62,7 +62,7 @@ func (r *Reconciler) configure(ctx context.Context, now *run) (*config.Config, e
 	return found.Resolve(config.Surroundings{DefaultVersion: r.Flux.DefaultVersion, Allowed: r.Flux.Allowed, Resources: request.Resources})
 }
 
-// prepare computes the work of a run. It only writes a generated key, and the record of it.
+// prepare finds out what a run has to do. It writes nothing.
 func (r *Reconciler) prepare(ctx context.Context, now *run) (*work, error) {
 	w := &work{Reconciler: r, run: now}
 	var err error
@@ -93,27 +93,24 @@ func (r *Reconciler) prepare(ctx context.Context, now *run) (*work, error) {
 	if w.credentials, err = r.credentials(ctx, now, w.config, w.before, w.asked); err != nil {
 		return nil, err
 	}
-	if err := w.rotated(ctx); err != nil {
-		return nil, err
+	return w, nil
+}
+
+// collect makes the pieces, of what is read here.
+func (w *work) collect(ctx context.Context) (err error) {
+	w.after.CredentialsIn, w.after.GeneratedSecretName = "", ""
+	if found := w.credentials; found != nil {
+		w.after.CredentialsIn = string(found.place)
+		if found.place == sourcesecret.Seed {
+			w.after.GeneratedSecretName = sourcesecret.SeedName
+		}
 	}
-	if err := w.show(ctx, now, w.credentials); err != nil {
-		return nil, err
-	}
-	source := w.credentials
-	if source == nil {
-		source = &credentials{}
-	}
-	w.after.CredentialsIn = string(source.place)
-	w.after.GeneratedSecretName = ""
-	if source.place == sourcesecret.Seed {
-		w.after.GeneratedSecretName = sourcesecret.SeedName
-	}
-	if w.pieces, err = r.fill(ctx, now, w.config, w.plan.config.handle(), source.secret); err != nil {
-		return nil, err
+	if w.pieces, err = w.fill(ctx, w.run, w.config, w.plan.config.handle(), w.forShoot()); err != nil {
+		return err
 	}
 	w.pieces.config.Objects = append(w.pieces.config.Objects, moved(w.pieces.data, w.configured)...)
 	w.fresh = newcomers(w.pieces.data, w.data)
-	return w, nil
+	return nil
 }
 
 // writeManifests writes what installs Flux.

@@ -24,56 +24,66 @@ type credentials struct {
 	place  sourcesecret.Place
 	// publicKey is the public part of a generated key.
 	publicKey string
-	// lacks names the keys that the Secret misses for Flux.
-	lacks string
+	// due is what has to be generated and stored; nil if the Secret is as it should be.
+	due *sourcesecret.Decision
+	// unrotated is why a key is not rotated as requested, or "".
+	unrotated string
 }
 
-// credentials finds the credentials, or generates a key; nil for a source without credentials.
+// credentials finds the credentials, or what has to be generated; nil for a source without credentials.
 func (r *Reconciler) credentials(ctx context.Context, now *run, c *config.Config, remembered state.State, asked string) (*credentials, error) {
 	private := c.Source != nil && c.Source.Private
 	r.projects.needs(now.e, private)
 	if !private {
 		return nil, nil
 	}
-	places := r.places(now)
 	decision, err := sourcesecret.Decide(ctx, sourcesecret.Request{
 		Source: c.Source, Resources: resources(now.shoot), Before: sourcesecret.Place(remembered.CredentialsIn), Rotate: asked == RequestRotate,
-	}, places)
+	}, r.places(now))
 	if errors.Is(err, sourcesecret.ErrNoCredentials) {
 		return nil, withCode(err, gardener.RetryableConfigurationProblem)
 	}
 	if err != nil {
 		return nil, err
 	}
-	found := &credentials{secret: decision.Secret, place: decision.Place}
-	if decision.Unrotated != "" {
-		r.warn(now, reasons.SSHKeyNotRotated, decision.Unrotated)
+	found := &credentials{secret: decision.Secret, place: decision.Place, unrotated: decision.Unrotated}
+	if found.identify(); decision.Write {
+		found.due = decision
 	}
-	if decision.Write {
-		if err := r.makeKey(ctx, now, c, decision, places, found); err != nil {
-			return nil, err
-		}
-	}
-	if sourcesecret.Generated(found.secret) {
-		found.publicKey = sshkey.PublicKey(found.secret.Data)
-	}
-	if found.lacks = sourcesecret.Lacks(found.secret, c.Source); found.lacks != "" {
-		r.warn(now, reasons.CredentialsIncomplete, "the Secret "+found.secret.Name+": "+found.lacks)
-	}
-	found.secret = sourcesecret.ForShoot(found.secret, c.Source)
 	return found, nil
 }
 
-// show publishes a generated key for the members of the project. Credentials of the project itself
-// have no key to register.
+// identify notes the public part of a generated key.
+func (c *credentials) identify() {
+	if sourcesecret.Generated(c.secret) {
+		c.publicKey = sshkey.PublicKey(c.secret.Data)
+	}
+}
+
+// hidden reports whether members of the project have not been shown a generated key. Credentials of the
+// project itself have no key to register.
 //
-// The status has the key since the first run that passed this step. The rotation must be recorded
-// before: otherwise, a garden that does not answer here would get a new key at each attempt.
-func (r *Reconciler) show(ctx context.Context, now *run, found *credentials) error {
-	if found == nil || found.place != sourcesecret.Garden || found.publicKey == "" || found.publicKey == state.ReadStatus(now.e).PublicKey {
+// The status has the key since the first run that passed this step.
+func (w *work) hidden() bool {
+	found := w.credentials
+	return found != nil && found.place == sourcesecret.Garden && found.publicKey != "" && found.publicKey != state.ReadStatus(w.e).PublicKey
+}
+
+// show publishes a generated key for the members of the project.
+func (w *work) show(ctx context.Context) error {
+	return w.places(w.run).Publish(ctx, w.credentials.publicKey)
+}
+
+// forShoot returns the Secret of the source as the shoot gets it; nil for a source without credentials.
+func (w *work) forShoot() *corev1.Secret {
+	found := w.credentials
+	if found == nil {
 		return nil
 	}
-	return r.places(now).Publish(ctx, found.publicKey)
+	if lacks := sourcesecret.Lacks(found.secret, w.config.Source); lacks != "" {
+		w.warn(w.run, reasons.CredentialsIncomplete, "the Secret "+found.secret.Name+": "+lacks)
+	}
+	return sourcesecret.ForShoot(found.secret, w.config.Source)
 }
 
 func (r *Reconciler) places(now *run) access.Secrets {
@@ -83,28 +93,28 @@ func (r *Reconciler) places(now *run) access.Secrets {
 // makeKey generates the Secret, and stores it where that is permitted.
 //
 // The key is stored before it is published, so that no lost key is registered.
-func (r *Reconciler) makeKey(ctx context.Context, now *run, c *config.Config, decision *sourcesecret.Decision, places access.Secrets, found *credentials) error {
-	owner := strings.TrimPrefix(now.shoot.Namespace, "garden-")
-	if decision.Place == sourcesecret.Seed {
-		owner = now.shoot.Name
+func (w *work) makeKey(ctx context.Context) error {
+	found, due, places := w.credentials, w.credentials.due, w.places(w.run)
+	owner := strings.TrimPrefix(w.shoot.Namespace, "garden-")
+	if due.Place == sourcesecret.Seed {
+		owner = w.shoot.Name
 	}
-	made, err := decision.Make(ctx, c.Source, "flux-"+owner, r.Systems.Scan)
+	made, err := due.Make(ctx, w.config.Source, "flux-"+owner, w.Systems.Scan)
 	if err != nil {
 		return withCode(err, gardener.RetryableConfigurationProblem)
 	}
-	err = places.Store(ctx, decision.Place, made.DeepCopy())
-	if apierrors.IsForbidden(err) && decision.Otherwise != "" {
-		found.place = decision.Otherwise
-		err = places.Store(ctx, decision.Otherwise, made.DeepCopy())
+	err = places.Store(ctx, due.Place, made.DeepCopy())
+	if apierrors.IsForbidden(err) && due.Otherwise != "" {
+		found.place = due.Otherwise
+		err = places.Store(ctx, due.Otherwise, made.DeepCopy())
 	}
 	if err != nil {
 		return err
 	}
 	found.secret = made
-	if !decision.NewKey {
-		return nil
+	if found.identify(); due.NewKey {
+		w.emit(w.run, reasons.SSHKeyGenerated, fmt.Sprintf("register this key with the repository %s: %s; its host keys are %s",
+			w.config.Source.URL, sshkey.PublicKey(made.Data), strings.Join(sshkey.Fingerprints(string(made.Data[sshkey.DataKnownHosts])), ", ")))
 	}
-	r.emit(now, reasons.SSHKeyGenerated, fmt.Sprintf("register this key with the repository %s: %s; its host keys are %s",
-		c.Source.URL, sshkey.PublicKey(made.Data), strings.Join(sshkey.Fingerprints(string(made.Data[sshkey.DataKnownHosts])), ", ")))
 	return nil
 }

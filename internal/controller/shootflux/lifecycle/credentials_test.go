@@ -84,6 +84,38 @@ func TestPublishesNoEmptyKey(t *testing.T) {
 	}
 }
 
+// TestPrepareWritesNothing: what a run has to do is known before it does any of it.
+func TestPrepareWritesNothing(t *testing.T) {
+	s := newSeed(t, extension(generating), cluster(`,"annotations":{"`+RequestAnnotation+`":"`+RequestRotate+`"}},"spec":{}`))
+	s.Systems.Garden = gardenOf(t, interceptor.Funcs{})
+	if _, err := s.look(t); err != nil || !strings.Contains(s.emitted(), "SSHKeyGenerated") {
+		t.Fatal(err)
+	}
+	writes := func(context.Context, client.WithWatch, client.Object) error {
+		t.Error("it writes")
+		return nil
+	}
+	s.Systems.Garden.Client = interceptor.NewClient(s.Systems.Garden.Client.(client.WithWatch), interceptor.Funcs{
+		Create: func(ctx context.Context, c client.WithWatch, object client.Object, _ ...client.CreateOption) error {
+			return writes(ctx, c, object)
+		},
+		Update: func(ctx context.Context, c client.WithWatch, object client.Object, _ ...client.UpdateOption) error {
+			return writes(ctx, c, object)
+		},
+	})
+	e := s.stored(t)
+	e.Status.State = nil // the request is as if it had not been served
+	now := &run{snapshot: snapshot{e: e, kind: gardener.Reconcile}}
+	s.observeShoot(t.Context(), now)
+	found, err := s.prepare(t.Context(), now)
+	if err != nil || found.asked != RequestRotate || found.credentials.due == nil || !found.credentials.due.NewKey {
+		t.Fatalf("%+v, %v", found, err)
+	}
+	if events := s.emitted(); events != "" || s.stored(t).Status.State == nil {
+		t.Errorf("it reports %q, or writes the Extension", events)
+	}
+}
+
 // TestRotatesOnce: who asks for another key gets one, whatever goes wrong after it was made:
 // people register the first one that they hear of.
 func TestRotatesOnce(t *testing.T) {

@@ -45,8 +45,16 @@ const (
 	// await reports what the operation waits for.
 	await step = "await"
 
-	// prepare computes what the shoot gets, and reads what it has.
+	// prepare reads what the shoot is to get, and what it has.
 	prepare step = "prepare"
+	// makeKey generates the credentials of the source, and stores them.
+	makeKey step = "make a key"
+	// noteRotation records that a key was rotated.
+	noteRotation step = "note the rotation"
+	// showKey publishes a generated key in the project.
+	showKey step = "show the key"
+	// collect makes the pieces that the shoot gets.
+	collect step = "collect the pieces"
 	// writeManifests writes the manifests of Flux.
 	writeManifests step = "write the manifests"
 	// findData looks whether the data is written already.
@@ -137,7 +145,28 @@ func decideBeginning(s snapshot) decision {
 	case s.work == nil:
 		return act(prepare)
 	}
+	if next := decideKey(s); next.do != "" {
+		return next
+	}
 	return decidePieces(s)
+}
+
+// decideKey chooses what is done about a generated key before anything of it gets to the shoot. A rotation
+// is recorded before the key is shown: otherwise, a garden that does not answer then would get a new key
+// at each attempt.
+func decideKey(s snapshot) decision {
+	w := s.work
+	switch {
+	case w.credentials != nil && w.credentials.due != nil && !s.done[makeKey]:
+		return act(makeKey)
+	case w.asked == RequestRotate && !s.done[noteRotation]:
+		return act(noteRotation)
+	case w.hidden() && !s.done[showKey]:
+		return act(showKey)
+	case !s.done[collect]:
+		return act(collect)
+	}
+	return decision{}
 }
 
 // decidePieces chooses which piece is written next. A hibernated shoot has no API server: it gets

@@ -79,5 +79,20 @@ func (a *attempt) carryOutPiece(ctx context.Context, w *work) error {
 		w.progress()
 		return w.freeze(ctx)
 	}
+	return a.carryOutBefore(ctx, w)
+}
+
+// carryOutBefore carries out a step that comes before all pieces.
+func (a *attempt) carryOutBefore(ctx context.Context, w *work) error {
+	switch a.next.do {
+	case makeKey:
+		return w.makeKey(ctx)
+	case noteRotation:
+		return w.rotated(ctx)
+	case showKey:
+		return w.show(ctx)
+	case collect:
+		return w.collect(ctx)
+	}
 	return fmt.Errorf("step %q is unknown", a.next.do)
 }

@@ -12,12 +12,13 @@ import (
 	"go.landscaper.dev/internal/controller/shootflux/config"
 	"go.landscaper.dev/internal/controller/shootflux/gardener"
 	"go.landscaper.dev/internal/controller/shootflux/managed"
+	"go.landscaper.dev/internal/controller/shootflux/sourcesecret"
 	"go.landscaper.dev/internal/controller/shootflux/state"
 )
 
 // stepsDone are those of an attempt that has written all.
 func stepsDone(but ...step) map[step]bool {
-	done := map[step]bool{begin: true, writeManifests: true, findData: true, writeData: true, configure: true, look: true}
+	done := map[step]bool{begin: true, collect: true, writeManifests: true, findData: true, writeData: true, configure: true, look: true}
 	for _, one := range but {
 		delete(done, one)
 	}
@@ -35,6 +36,10 @@ func TestDecidePieces(t *testing.T) {
 	slow := func(w *work) {
 		w.data = unseen
 		w.after.WaitingSince, w.after.ConfigChecksum = &late, w.config.Checksum()
+	}
+	rotating := func(w *work) {
+		w.asked = RequestRotate
+		w.credentials = &credentials{place: sourcesecret.Garden, publicKey: "ssh-ed25519 AAAA", due: &sourcesecret.Decision{NewKey: true}}
 	}
 	lost := func(w *work) {
 		w.config.SyncMode = config.Once
@@ -55,7 +60,14 @@ func TestDecidePieces(t *testing.T) {
 		says   string
 		pause  time.Duration
 	}{
-		{"the manifests come first", ready, false, map[step]bool{}, writeManifests, "", 0},
+		{"the pieces are collected", ready, false, stepsDone(collect, writeManifests), collect, "", 0},
+		{"a key that is missing is made before", func(w *work) { w.credentials = &credentials{due: &sourcesecret.Decision{}} }, false, stepsDone(collect, writeManifests), makeKey, "", 0},
+		{"a rotation is recorded before anything else can go wrong", rotating, false, with(stepsDone(collect, writeManifests), makeKey), noteRotation, "", 0},
+		{"so is a request to rotate what is not ours", func(w *work) { rotating(w); w.credentials.due = nil }, false, stepsDone(collect, writeManifests), noteRotation, "", 0},
+		{"and then people are shown the key", rotating, false, with(stepsDone(collect, writeManifests), makeKey, noteRotation), showKey, "", 0},
+		{"once", rotating, false, with(stepsDone(collect, writeManifests), makeKey, noteRotation, showKey), collect, "", 0},
+		{"those who brought credentials to the project know the key", func(w *work) { w.credentials = &credentials{place: sourcesecret.Garden} }, false, stepsDone(collect, writeManifests), collect, "", 0},
+		{"the manifests come first", ready, false, map[step]bool{collect: true}, writeManifests, "", 0},
 		{"data needs the namespace", func(w *work) { w.installed = unseen }, false, stepsDone(findData, writeData, configure, look), await, "the manifests of Flux", lookAgain},
 		{"meanwhile the token is asked for that a look needs", func(w *work) { w.installed, w.fresh = unseen, secret }, false, stepsDone(findData, writeData), askToken, "", 0},
 		{"once", func(w *work) { w.installed, w.fresh = unseen, secret }, false, with(stepsDone(findData, writeData), askToken), await, "the manifests of Flux", lookAgain},
