@@ -79,9 +79,14 @@ func (u *users) create(name string) {
 	if err := u.trees.Store.Create(inst); err != nil {
 		panic(err)
 	}
-	u.wanted[inst.UID] = map[int64]desired.State{inst.Generation: wanted}
+	u.Expect(inst, wanted)
 	u.expect(inst, v1alpha1.ReconcileOperation)
 	u.trees.Note("user: create %s %v", name, wanted)
+}
+
+// Expect notes what the first generation of an Installation asks for.
+func (u *users) Expect(inst *v1alpha1.Installation, wanted desired.State) {
+	u.wanted[inst.UID] = map[int64]desired.State{inst.Generation: wanted}
 }
 
 func (u *users) change(inst *v1alpha1.Installation, reconcile bool) {

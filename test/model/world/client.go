@@ -206,7 +206,7 @@ func (c *connection) write(ctx context.Context, object client.Object, do func() 
 			c.world.around.Refused(object)
 		}
 	}()
-	c.world.Counts.writes++
+	c.world.Counts.Writes++
 	c.meanwhile()
 	if c.world.Fault(FaultHandover) {
 		c.world.depose(c.process)

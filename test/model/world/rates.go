@@ -55,7 +55,7 @@ func (r Rates) behind(s stream) bool {
 }
 
 // Counts is what a history has cost.
-type Counts struct{ steps, Reconciles, plans, Reads, writes, statusWrites, Crashes, Faults, Removals, handovers, questions, Reports int }
+type Counts struct{ steps, Reconciles, plans, Reads, Writes, statusWrites, Crashes, Faults, Removals, handovers, questions, Reports int }
 
 // Add sums up.
 func (c *Counts) Add(o Counts) {
@@ -63,7 +63,7 @@ func (c *Counts) Add(o Counts) {
 	c.Reconciles += o.Reconciles
 	c.plans += o.plans
 	c.Reads += o.Reads
-	c.writes += o.writes
+	c.Writes += o.Writes
 	c.statusWrites += o.statusWrites
 	c.Crashes += o.Crashes
 	c.Faults += o.Faults
