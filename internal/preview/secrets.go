@@ -30,7 +30,7 @@ const (
 )
 
 // secrets are values that must not be shown. They are found again as a whole and in
-// parts, in any case, in base64 at any place, in hexadecimal digits, and as in a URL.
+// parts, in any case, in base64 at any place, also several times, in hexadecimal digits, and as in a URL.
 // What a template has computed from one in another way cannot be known.
 type secrets struct {
 	whole  []any
@@ -168,8 +168,10 @@ func encodings(text string) []string {
 	return all
 }
 
-// repeats reports whether a text has a secret in it, or a part of one.
-func (s *secrets) repeats(text string) bool {
+// repeats reports whether a text has a secret in it, or a part of one, or base64 of a text that has.
+func (s *secrets) repeats(text string) bool { return s.repeatsWithin(text, maxUnpacked-1) }
+
+func (s *secrets) repeatsWithin(text string, layers int) bool {
 	lower := strings.ToLower(strings.TrimSpace(text))
 	packed := strings.NewReplacer("-", "+", "_", "/").Replace(text)
 	lowerPacked := strings.ToLower(packed)
@@ -178,7 +180,10 @@ func (s *secrets) repeats(text string) bool {
 	}) {
 		return true
 	}
-	return s.plain.in(lower) || s.packed.in(packed)
+	if s.plain.in(lower) || s.packed.in(packed) {
+		return true
+	}
+	return layers > 0 && s.size > 0 && slices.ContainsFunc(unpacked(packed), func(inner string) bool { return s.repeatsWithin(inner, layers-1) })
 }
 
 // hide returns a text without secrets: without their words where that is enough, else
