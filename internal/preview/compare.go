@@ -44,6 +44,9 @@ type comparison struct {
 	// order are the tasks that were compared, in this order.
 	lock  sync.Mutex
 	order []*task
+	// held is how many bytes the parts of the plan have, and stop why it must not hold more.
+	held int64
+	stop error
 }
 
 // task is an item that is to be compared, or is known already.
@@ -209,7 +212,12 @@ func (c *comparison) compare(ctx context.Context, t *task) {
 		c.warnUnmoved(ctx, t)
 		return
 	}
-	t.found, t.err = c.forecast(ctx, t)
+	if t.err = c.stopped(); t.err != nil {
+		return
+	}
+	if t.found, t.err = c.forecast(ctx, t); t.err == nil {
+		t.err = c.hold(ctx, sizeOf(t.found))
+	}
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	c.order = append(c.order, t)

@@ -2,7 +2,6 @@ package preview
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -64,10 +63,7 @@ func (p *Previewer) OfDeletion(ctx context.Context, tree *inspect.Node, roots []
 			t.found = recordedRemoval(t.object)
 		}
 	}
-	if ctx.Err() != nil {
-		return nil, fmt.Errorf("the plan was not finished: %w", context.Cause(ctx))
-	}
-	return c.named()
+	return c.whole(ctx)
 }
 
 // gone are the objects that will be deleted, and those that only the deletion decides.

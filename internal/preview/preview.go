@@ -41,6 +41,13 @@ type connector interface {
 	Connect(ctx context.Context, target *v1alpha1.Target) (*cluster.Connection, error)
 }
 
+func (p *Previewer) maker() plan.Maker {
+	if p.Maker == nil {
+		return plan.Here{}
+	}
+	return p.Maker
+}
+
 func (p *Previewer) connector() connector {
 	if p.connects != nil {
 		return p.connects
@@ -69,6 +76,10 @@ type Previewer struct {
 	Verification resolve.VerificationPolicy
 	// Now is the time.
 	Now func() time.Time
+	// Most is how many bytes the parts of a plan may have together; 0 is no limit. TooLarge is the error
+	// of a plan that has more.
+	Most     int64
+	TooLarge error
 
 	// connects takes the place of Clusters in tests.
 	connects connector
@@ -146,8 +157,16 @@ func (p *Previewer) of(ctx context.Context, tree *inspect.Node, roots []*inspect
 		return nil, err
 	}
 	c.run(ctx)
+	return c.whole(ctx)
+}
+
+// whole is the result if nothing has ended the work for it: what was not asked any more would look as if
+// it were unknown.
+func (c *comparison) whole(ctx context.Context) (*Result, error) {
+	if err := c.stopped(); err != nil {
+		return nil, err // says what is too large
+	}
 	if ctx.Err() != nil {
-		// What was not asked any more would look as if it were unknown.
 		return nil, fmt.Errorf("the plan was not finished: %w", context.Cause(ctx))
 	}
 	return c.named()
@@ -220,7 +239,7 @@ func (c *comparison) grow(ctx context.Context, inst *v1alpha1.Installation) (*pl
 			return opener.open(ctx, inst)
 		},
 		Simulation: c,
-		Maker:      c.Maker,
+		Maker:      maker{c.maker(), c},
 		Identify:   c.live.identify,
 	}
 	grown, err := grower.Grow(ctx, root)

@@ -26,8 +26,8 @@ import (
 	"go.landscaper.dev/internal/landscape/diff"
 	"go.landscaper.dev/internal/landscape/inspect"
 	"go.landscaper.dev/internal/landscape/plan"
-	"go.landscaper.dev/internal/runtime/job"
 	"go.landscaper.dev/internal/landscape/requests"
+	"go.landscaper.dev/internal/runtime/job"
 )
 
 func installation(name, template string, children ...*inspect.Node) *inspect.Node {

@@ -77,6 +77,7 @@ func (a *ahead) plan(ctx context.Context, root *v1alpha1.Installation) (*install
 		return nil, fmt.Errorf("Installation %s/%s does not exist any more", root.Namespace, root.Name) //nolint:staticcheck // the name of a kind
 	}
 	previewer := newPreviewer(a.config, a.library, preview.Remember(a.cached), a.clusters)
+	previewer.TooLarge = deliveryplan.ErrTooLarge
 	work := previewer.Of
 	if predicates.BeingDeleted(root) {
 		work = previewer.OfDeletion

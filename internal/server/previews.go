@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -13,6 +14,7 @@ import (
 	"go.landscaper.dev/internal/cluster"
 	"go.landscaper.dev/internal/cluster/clustererror"
 	"go.landscaper.dev/internal/deploy/rollout"
+	"go.landscaper.dev/internal/landscape/deliveryplan"
 	"go.landscaper.dev/internal/model/validation"
 	"go.landscaper.dev/internal/preview"
 )
@@ -34,6 +36,9 @@ func previews(config Config, library *library) func(client.Reader, *rest.Config)
 	}
 }
 
+// errPlanTooLarge is what users read of a plan that the server does not hold.
+var errPlanTooLarge = fmt.Errorf("the plan is made of more than %d MiB, which the server does not hold: landscaper-cli installations plan works it out elsewhere", deliveryplan.MaxHeld>>20)
+
 // newPreviewer works out one plan as this server would carry it out. The reader remembers what was read.
 func newPreviewer(config Config, library *library, reader client.Reader, clusters *cluster.Pool) *preview.Previewer {
 	sources := *library.sources
@@ -42,7 +47,8 @@ func newPreviewer(config Config, library *library, reader client.Reader, cluster
 	return &preview.Previewer{
 		Reader: reader, Components: library.components, Sources: &sources, Clusters: clusters,
 		Comparers: preview.Deployers{Reader: reader, Sources: &sources, Components: library.components, Rules: rules, Foreign: library.renderers, Now: time.Now}.Comparers(),
-		Maker:     library.renderers.Plans(), NamedTargets: config.NamedTargets, Verification: config.Verification, Now: time.Now,
+		Most:      deliveryplan.MaxHeld, TooLarge: errPlanTooLarge,
+		Maker: library.renderers.Plans(), NamedTargets: config.NamedTargets, Verification: config.Verification, Now: time.Now,
 		// The reader may read more than the Installation may import.
 		Check: func(inst *v1alpha1.Installation) error {
 			return validation.Installation(inst, config.SourceNamespaces).ToAggregate()

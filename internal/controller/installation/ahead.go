@@ -25,6 +25,7 @@ import (
 	"go.landscaper.dev/internal/runtime/job/ancestor"
 	"go.landscaper.dev/internal/runtime/job/published"
 	"go.landscaper.dev/internal/runtime/job/reasons"
+	"go.landscaper.dev/internal/runtime/memguard"
 	"go.landscaper.dev/internal/runtime/workpool"
 )
 
@@ -147,12 +148,14 @@ func (r *Reconciler) planAhead(ctx context.Context, s *snapshot) error {
 	seen := delivery.Seen(s.Approvals, s.Inst)
 	result, how, err := r.Ahead.outside.Fetch(key, version, func(ctx context.Context) (*workedOut, error) {
 		result := &workedOut{basis: delivery.BasisOf(root), seen: seen}
+		ctx, done := r.Planner.Memory.Begin(ctx, "the next job of Installation "+key.String())
+		defer done()
 		err := job.RecoverPanic(func() (err error) {
 			result.plan, err = r.Ahead.Plan(log.IntoContext(ctx, logger), root)
 			return err
 		})
 		result.at = r.Now()
-		return result, err
+		return result, memguard.Reason(ctx, err)
 	})
 	if how != workpool.Done {
 		// What was preempted is begun again.

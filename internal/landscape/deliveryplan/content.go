@@ -26,6 +26,8 @@ const (
 	maxStored = 4 << 20
 	// maxContent bounds it before that.
 	maxContent = 64 << 20
+	// MaxHeld bounds what a plan is made of: what is rendered, and objects as they are and as they would be.
+	MaxHeld = 128 << 20
 	// digestPart is how much of the digest is part of a name.
 	digestPart = 10
 	// maxName is how much of the name of an Installation is.
@@ -33,7 +35,7 @@ const (
 )
 
 // ErrTooLarge says that a plan is larger than what is stored.
-var ErrTooLarge = fmt.Errorf("its plan is larger than %d MiB, or than %d MiB compressed: a plan that is not stored whole is not approved; divide the Installation, or override the policy", maxContent>>20, maxStored>>20)
+var ErrTooLarge = fmt.Errorf("its plan is larger than %d MiB, or than %d MiB compressed, or follows from more than %d MiB: a plan that is not stored whole is not approved; divide the Installation, or override the policy", maxContent>>20, maxStored>>20, MaxHeld>>20)
 
 // ErrDamaged says that objects do not make a plan.
 var ErrDamaged = errors.New("the stored plan is not complete")
