@@ -331,7 +331,11 @@ func TestApprovalBudget(t *testing.T) {
 	waitSucceeded(t, create(t, newInstallation(plain, "shop", landscape.ConfigMaps(100))))
 	inst, begun := create(t, newInstallation(governed, "shop", landscape.ConfigMaps(100))), time.Now()
 	plan := waitPlan(t, inst, "")
-	t.Logf("a plan of %d objects after %s", plan.Spec.Summary.Create, time.Since(begun))
+	took := time.Since(begun)
+	t.Logf("a plan of %d objects after %s", plan.Spec.Summary.Create, took)
+	if took > 3*time.Second {
+		t.Error("it may take 3 s")
+	}
 	approve(t, ann, plan, "ann-budget")
 	waitSucceeded(t, inst)
 	server.EndBy(syscall.SIGTERM)
