@@ -77,6 +77,9 @@ type Asked struct {
 // night. It is compared once more when the job begins.
 func (in Asked) Ahead(refused Verdict) Verdict {
 	rules, _ := approvalRules(in.Policies, in.Inst)
+	if own := ownRules(in.Own); in.Own != "" && own.Err == nil {
+		rules = append(rules, own)
+	}
 	if len(rules) == 0 || refused.Until.IsZero() {
 		return refused
 	}
