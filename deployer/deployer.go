@@ -73,6 +73,8 @@ type Options struct {
 	// Execution: drift is looked for, and not corrected. It is for the server of Landscaper; nil defers
 	// nothing.
 	Deferred func(ctx context.Context, item *v1alpha1.DeployItem) (bool, error)
+	// Changes counts what jobs change on clusters. It is for the server of Landscaper; nil counts nothing.
+	Changes Changes
 	// RecordProblem, if it is set, records for administrators that a deployer panicked. The
 	// description holds no values.
 	RecordProblem func(ctx context.Context, description string) error

@@ -171,6 +171,11 @@ type JobRecord struct {
 	// history has the same importsHash, and so the same imports.
 	// +optional
 	Imports []ImportFingerprint `json:"imports,omitempty"`
+	// Objects counts the objects of target clusters that the deployers of the server have changed
+	// in the job. It is absent as long as the job has not ended, for a subinstallation, and if the
+	// server was restarted in the job.
+	// +optional
+	Objects *ObjectCounts `json:"objects,omitempty"`
 	// Start is when the job was assigned; empty as long as it has not ended.
 	// +optional
 	Start *metav1.Time `json:"start,omitempty"`
@@ -195,6 +200,19 @@ type OverriddenPolicy struct {
 	// field manager. The API server does not prove it.
 	// +optional
 	By string `json:"by,omitempty"`
+}
+
+// ObjectCounts counts objects of target clusters.
+type ObjectCounts struct {
+	// Created counts those that were created.
+	// +optional
+	Created int32 `json:"created,omitempty"`
+	// Changed counts those that existed and were changed.
+	// +optional
+	Changed int32 `json:"changed,omitempty"`
+	// Deleted counts those that were deleted.
+	// +optional
+	Deleted int32 `json:"deleted,omitempty"`
 }
 
 // ImportFingerprint tells whether two values of an import are the same.

@@ -192,8 +192,9 @@ func addControllers(ctx context.Context, manager ctrl.Manager, config Config, li
 		return controller.Options{MaxConcurrentReconciles: config.Workers[name]}
 	}
 	notes, guard := openNotes(config, manager.GetLogger()), newMemoryGuard(config, manager.GetLogger())
+	counted := newChanges(&config)
 	if config.runs(Installations) {
-		if err := addInstallations(ctx, manager, config, order, clusters, library, itemAttempts{notes, guard}, policies, unsettled); err != nil {
+		if err := addInstallations(ctx, manager, config, order, clusters, library, itemAttempts{notes, guard}, policies, counted, unsettled); err != nil {
 			return fmt.Errorf("set up the Installation controller: %w", err)
 		}
 	}
@@ -229,7 +230,7 @@ func addControllers(ctx context.Context, manager ctrl.Manager, config Config, li
 			return fmt.Errorf("set up the TargetSync controller: %w", err)
 		}
 	}
-	return addDeployers(manager, config, deployer.Options{Clusters: pool{clusters}, Order: jobOrder{order}, Dispatcher: dispatcher, Attempts: itemAttempts{notes, guard}, Deferred: policies.deferred(manager)}, library)
+	return addDeployers(manager, config, deployer.Options{Clusters: pool{clusters}, Order: jobOrder{order}, Dispatcher: dispatcher, Attempts: itemAttempts{notes, guard}, Deferred: policies.deferred(manager), Changes: counted.deployers()}, library)
 }
 
 // newMemoryGuard returns what ends the largest work when the memory is almost used up; nil without a limit.
@@ -325,7 +326,7 @@ func addDeployers(manager ctrl.Manager, config Config, shared deployer.Options, 
 		options.RecordProblem = record
 		options.Version, options.MaxConcurrent = version.String(), config.Workers[name]
 		options.Clusters, options.Order, options.Dispatcher = shared.Clusters, shared.Order, shared.Dispatcher
-		options.Attempts, options.Deferred = shared.Attempts, shared.Deferred
+		options.Attempts, options.Deferred, options.Changes = shared.Attempts, shared.Deferred, shared.Changes
 		if err := deployer.Add(manager, options); err != nil {
 			return err
 		}
@@ -353,7 +354,7 @@ func recorders(manager ctrl.Manager, config Config) reporter.Recorders {
 
 // addInstallations adds the controller that renders blueprints, with all that
 // templates may reach.
-func addInstallations(ctx context.Context, manager ctrl.Manager, config Config, order *queue.Order, clusters *cluster.Pool, library *library, attempts itemAttempts, policies *delivery, unsettled func() bool) error {
+func addInstallations(ctx context.Context, manager ctrl.Manager, config Config, order *queue.Order, clusters *cluster.Pool, library *library, attempts itemAttempts, policies *delivery, counted *changes, unsettled func() bool) error {
 	log := manager.GetLogger().WithName("templates")
 	functions := func(namespace string, imported []*v1alpha1.Target) map[string]template.Function {
 		return clusterfunc.Functions(clusterfunc.Options{
@@ -370,7 +371,7 @@ func addInstallations(ctx context.Context, manager ctrl.Manager, config Config, 
 	}
 	reconciler := &installation.Reconciler{
 		Client: manager.GetClient(), Reader: manager.GetAPIReader(), Recorders: recorders(manager, config),
-		Order: order, Now: time.Now, NewJobID: job.NewID, Triggers: config.Triggers, Unsettled: unsettled,
+		Order: order, Now: time.Now, NewJobID: job.NewID, Triggers: config.Triggers, Unsettled: unsettled, Changes: counted.installations(),
 		Deliveries: installation.Deliveries{Policies: policies.reader(manager), Ahead: policies.ahead(manager, config, clusters, library, key)},
 		Planner: installation.Planner{
 			Sources: library.sources, Components: library.components, Blueprints: blueprint.NewCache(blueprint.CacheBytes(config.MemoryLimit)),

@@ -41,7 +41,7 @@ func TestApproving(t *testing.T) {
 	press(approver, "Approve this plan")
 	approver.AwaitText("Approve the plan of shop?", "Digest of the plan: sha256:")
 	press(approver, "Approve")
-	approver.AwaitText("You have approved the plan.", "You have approved this plan.", ":approver: 1 of 2 approvals")
+	approver.AwaitText("Your approval is stored.", "You have approved this plan.", ":approver: 1 of 2 approvals")
 	approver.Photograph("approval-approved")
 	// The first user sees it without asking again.
 	viewer.AwaitText("Approved by system:serviceaccount:" + space + ":approver")

@@ -45,11 +45,23 @@ type Reconciler struct {
 	Triggers predicates.Triggers
 	// Deliveries is what says when jobs may begin, and with which plans; empty where the feature is off.
 	Deliveries
+	// Changes counts what the jobs of roots change on clusters; nil counts nothing.
+	Changes ChangeTally
 	// Unsettled reports whether the history of the API server was rewound a moment ago, so that
 	// caches may contradict each other; nil if that is unknown.
 	Unsettled func() bool
 
 	memory memory
+}
+
+// ChangeTally counts what jobs change on clusters.
+type ChangeTally interface {
+	// Begin begins to count a job, in the place of the one before.
+	Begin(jobID, before string)
+	// Of returns what a job has changed; nil if it is not counted.
+	Of(jobID string) *v1alpha1.ObjectCounts
+	// Forget forgets a job.
+	Forget(jobID string)
 }
 
 // reporter returns what reports jobs of Installations.
@@ -124,6 +136,9 @@ func (a *attempt) Forget() {
 	a.r.forgetAhead(a.key)
 	if a.s.Inst != nil {
 		a.r.memory.Forget(a.s.Inst.UID)
+		if a.r.Changes != nil {
+			a.r.Changes.Forget(a.s.Inst.Status.JobID)
+		}
 	}
 }
 
@@ -157,6 +172,9 @@ func (r *Reconciler) observe(ctx context.Context, key types.NamespacedName, s *s
 	s.PickedUp = r.memory.Of(inst.UID).marks.has(pickedUp) && job.NeverHadJob(inst) && !predicates.BeingDeleted(inst)
 	s.subject = reporter.Installation(s.Inst)
 	s.subject.Status.Ended = func() { repeat.NoteEnd(s.Inst) }
+	if r.Changes != nil {
+		s.subject.Objects = r.Changes.Of
+	}
 	if err := r.reader().Family(ctx, &s.Family); err != nil {
 		return false, err
 	}

@@ -64,7 +64,11 @@ func (r *Reconciler) start(ctx context.Context, s *snapshot, trigger v1alpha1.Jo
 		// them in the same job.
 		s.Inst.Status.DataUpdate = decide.RequestedUpdate(s.Situation, trigger)
 	}
+	before := s.Inst.Status.JobID
 	s.subject.Status.Trigger(r.NewJobID(), metav1.NewTime(r.Now()))
+	if r.Changes != nil {
+		r.Changes.Begin(s.Inst.Status.JobID, before)
+	}
 	s.subject.RecordTrigger(trigger, s.requester)
 	s.PendingTrigger = trigger
 	r.reportOverride(ctx, s, trigger)

@@ -71,7 +71,7 @@ func (t templates) dissolve(ctx context.Context, item *deployer.Item) error {
 	if err := t.recordDissolved(ctx, item, found, history[len(history)-1].Revision); err != nil {
 		return err
 	}
-	store := &storage.Store{Cluster: target.On(connection), Namespace: t.config.Namespace, Now: t.Now}
+	store := &storage.Store{Cluster: rollout.On(item, connection), Namespace: t.config.Namespace, Now: t.Now}
 	if err := release.Unmark(ctx, store, found, t.config.Name, ItemLabel, item.Name); err != nil {
 		return err
 	}

@@ -30,7 +30,9 @@ func isNotFound(err error) bool { return apierrors.IsNotFound(err) }
 // one stopped.
 type work struct {
 	connection *cluster.Connection
-	chart      *chart.Chart
+	// counting is the cluster, on which the changes of the job are counted; nil in a plan.
+	counting target.Cluster
+	chart    *chart.Chart
 	// operation deploys the release, or is nil when there is nothing to deploy.
 	operation *release.Operation
 	// after checks the deployed objects, and exports values.
@@ -109,7 +111,7 @@ func (d Deployer) reconcileRelease(ctx context.Context, item *deployer.Item, con
 				return deployer.Result{}, err
 			}
 		}
-		w = &work{connection: connection, forced: mustCorrect(item)}
+		w = &work{connection: connection, counting: rollout.On(item, connection), forced: mustCorrect(item)}
 	}
 	source := released{templates: d.templates(config), work: w}
 	advance := source.advance
@@ -198,7 +200,11 @@ func (s released) DesiredState(ctx context.Context, item *deployer.Item) (rollou
 }
 
 func (s released) store(connection *cluster.Connection) *storage.Store {
-	return &storage.Store{Cluster: target.On(connection), Namespace: s.config.Namespace, Now: s.Now}
+	on := target.On(connection)
+	if s.work != nil && s.work.counting != nil {
+		on = s.work.counting
+	}
+	return &storage.Store{Cluster: on, Namespace: s.config.Namespace, Now: s.Now}
 }
 
 // advance proceeds as far as possible and returns what it waits for.
@@ -217,7 +223,7 @@ func (s released) advance(ctx context.Context, item *deployer.Item) ([]string, e
 		}
 		if w.after == nil {
 			w.desired.JustWritten = w.changed
-			begun, err := rollout.Begin(ctx, rollout.ForItem(item, s), target.On(w.connection), w.desired, nil)
+			begun, err := rollout.Begin(ctx, rollout.ForItem(item, s), rollout.On(item, w.connection), w.desired, nil)
 			if err != nil {
 				return nil, err
 			}

@@ -23,7 +23,7 @@ func (d Deployer) deleteRelease(ctx context.Context, item *deployer.Item, config
 		return deployer.Done(), nil
 	}
 	if !ok || w.connection != connection {
-		w = &work{connection: connection}
+		w = &work{connection: connection, counting: rollout.On(item, connection)}
 		for _, stage := range []string{": start delete", ": start deleting"} {
 			if err := item.Checkpoint(ctx, stageName+stage); err != nil {
 				return deployer.Result{}, err
@@ -62,7 +62,7 @@ func (d Deployer) deleteEarlier(ctx context.Context, item *deployer.Item, config
 		return nil, err
 	}
 	if !ok || w.connection != connection {
-		w = &work{connection: connection}
+		w = &work{connection: connection, counting: rollout.On(item, connection)}
 		item.Remember(w)
 	}
 	return released{d.templates(config), w}.removeEarlier(ctx, item, true)

@@ -276,7 +276,7 @@ func (j itemJob) Reach(ctx context.Context, earlier apideployer.EarlierCluster) 
 	if err != nil {
 		return nil, err
 	}
-	return target.On(connection), nil
+	return On(j.Item, connection), nil
 }
 
 // Uninstall implements EarlierRemovalJob.

@@ -74,7 +74,12 @@ func begin(ctx context.Context, item *deployer.Item, connection *cluster.Connect
 	if err != nil {
 		return nil, err
 	}
-	return Begin(ctx, itemJob{item, source}, target.On(connection), desiredState, recorded)
+	return Begin(ctx, itemJob{item, source}, On(item, connection), desiredState, recorded)
+}
+
+// On returns the cluster behind a connection, on which the changes of an item are counted.
+func On(item *deployer.Item, connection *cluster.Connection) target.Cluster {
+	return target.Counted(target.On(connection), item.Noter())
 }
 
 // wanted returns what an item wants, and what is recorded of it.
@@ -149,7 +154,7 @@ func Delete(ctx context.Context, item *deployer.Item, source Source) (deployer.R
 	}
 	work, ok := item.Remembered().(*remembered[*Removal])
 	if !ok || work.connection != connection {
-		begun, err := BeginRemoval(ctx, itemJob{item, source}, target.On(connection), Teardown{Name: source.Name(), Owner: ownerOf(source, item), Groups: groups}, recorded)
+		begun, err := BeginRemoval(ctx, itemJob{item, source}, On(item, connection), Teardown{Name: source.Name(), Owner: ownerOf(source, item), Groups: groups}, recorded)
 		if err != nil {
 			return deployer.Result{}, err
 		}
@@ -232,7 +237,7 @@ func (j itemJob) Cluster(ctx context.Context, targetName string) (target.Cluster
 	if err != nil {
 		return nil, err
 	}
-	return target.Elsewhere(target.On(connection), j.NameOfTarget(ctx, targetName)), nil
+	return target.Elsewhere(On(j.Item, connection), j.NameOfTarget(ctx, targetName)), nil
 }
 
 // Foreign implements Job.

@@ -118,6 +118,9 @@ func (s *Subject) finishRecord() {
 	if last := inst.Status.LastError; last != nil && entry.Phase != v1alpha1.InstallationPhases.Succeeded {
 		entry.Reason = limited(last.Reason)
 	}
+	if s.Objects != nil {
+		entry.Objects = s.Objects(inst.Status.JobID)
+	}
 	if update := inst.Status.DataUpdate; update != nil && update.Unchanged {
 		// It uses what the last job has used.
 		entry.ImportsHash = beginning(inst.Status.ImportsHash)

@@ -28,6 +28,8 @@ type Status struct {
 type Subject struct {
 	Object client.Object
 	Status Status
+	// Objects counts what a job has changed on clusters; nil if that is not counted.
+	Objects func(jobID string) *v1alpha1.ObjectCounts
 	// warnings are emitted with the next transition.
 	warnings []warning
 }

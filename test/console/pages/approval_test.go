@@ -63,7 +63,7 @@ func TestApproval(t *testing.T) {
 	v.Do(chromedp.SendKeys("#comment", "CHG-17"))
 	v.press("Approve")
 	v.Await(noDialog)
-	v.AwaitText("You have approved the plan.")
+	v.AwaitText("Your approval is stored.")
 	want := console.Request{Action: console.Approve, Namespace: "shop", Name: "ledger", UID: "ledger", Digest: "sha256:" + strings.Repeat("37f48b4a", 8), Comment: "CHG-17"}
 	if done := h.done(); len(done) != 1 || fmt.Sprint(done[0]) != fmt.Sprint(want) {
 		t.Errorf("done %+v", done)

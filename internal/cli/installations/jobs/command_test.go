@@ -35,6 +35,7 @@ status:
     generation: 2
     component: example.org/shop:1.1.0
     importsHash: bbbbbbbbbbbb
+    objects: {created: 1, changed: 12}
     imports: [{name: host, fingerprint: h1}, {name: size, fingerprint: s2}]
     start: "2026-01-01T11:00:00Z"
     preparing: 2s
@@ -71,15 +72,16 @@ metadata: {name: fresh, uid: u3}
 spec: {blueprint: {ref: {resourceName: web}}}
 `}
 
-const newest = `JOB        STARTED                BY                     GENERATION   COMPONENT                IMPORTS        QUEUED   PREPARING   RUNNING   RESULT
-9e6d3725   2026-01-01T12:00:00Z   schedule               -            -                        -              -        -           -         running
-57f02bd1   2026-01-01T11:00:00Z   reconcile, by me?[2J   2            example.org/shop:1.1.0   bbbbbbbbbbbb   0s       2s          1m5s      Failed (Timeout)
+const newest = `JOB        STARTED                BY                     GENERATION   COMPONENT                IMPORTS        OBJECTS     QUEUED   PREPARING   RUNNING   RESULT
+9e6d3725   2026-01-01T12:00:00Z   schedule               -            -                        -              -           -        -           -         running
+57f02bd1   2026-01-01T11:00:00Z   reconcile, by me?[2J   2            example.org/shop:1.1.0   bbbbbbbbbbbb   +1 ~12 -0   0s       2s          1m5s      Failed (Timeout)
 `
 
 const difference = `  JOB           57f0aaaa                           57f02bd1
 ~ result        Succeeded                          Failed (Timeout)
 ~ generation    1                                  2
 ~ component     example.org/shop:1.0.0             example.org/shop:1.1.0
+  objects       -                                  +1 ~12 -0
   import host   h1                                 h1
 ~ import size   s1                                 s2
   by            change; overrides freeze, by ops   reconcile, by me?[2J

@@ -112,6 +112,7 @@ func (c *compared) table(table *tabwriter.Writer) {
 	fact("result", result(earlier.JobRecord), result(later.JobRecord))
 	fact("generation", number(earlier.Generation), number(later.Generation))
 	fact("component", earlier.Component, later.Component)
+	line(false, "objects", objects(earlier.JobRecord), objects(later.JobRecord))
 	for _, imported := range c.Imports {
 		fact("import "+imported.Name, or(imported.Earlier, "absent"), or(imported.Later, "absent"))
 	}

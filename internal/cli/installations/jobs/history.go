@@ -36,7 +36,8 @@ ten, fewer if the record would be too large.
 
 BY is the trigger of the job and, of a request, the name that the client has given itself,
 which is a claim. IMPORTS tells the imports of jobs apart; -o json has a fingerprint of
-each import.`,
+each import. OBJECTS counts the objects of target clusters that a job of a root has created,
+changed and deleted; it is not known if the server was restarted in the job.`,
 		Example: `  landscaper-cli installations history shop
   landscaper-cli inst history shop --limit 3 -o yaml`,
 		Args: terminal.Arguments(cobra.MatchAll(connection.NeedsName, commandline.Arguments)),
@@ -87,14 +88,14 @@ func (l *listed) table(table *tabwriter.Writer) {
 		_, _ = fmt.Fprintf(table, "The Installation %s has had no job.\n", l.Name) // the error comes with Flush
 		return
 	}
-	row(table, "JOB", "STARTED", "BY", "GENERATION", "COMPONENT", "IMPORTS", "QUEUED", "PREPARING", "RUNNING", "RESULT")
+	row(table, "JOB", "STARTED", "BY", "GENERATION", "COMPONENT", "IMPORTS", "OBJECTS", "QUEUED", "PREPARING", "RUNNING", "RESULT")
 	for _, job := range l.Jobs {
 		generation := ""
 		if job.Generation > 0 {
 			generation = fmt.Sprint(job.Generation)
 		}
 		record := job.JobRecord
-		row(table, short(job.JobID), started(job), by(record), generation, job.Component, job.ImportsHash,
+		row(table, short(job.JobID), started(job), by(record), generation, job.Component, job.ImportsHash, objects(record),
 			span(record, job.Queued), span(record, job.Preparing), span(record, job.Running), result(record))
 	}
 	if l.More > 0 {

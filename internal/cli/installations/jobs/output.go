@@ -85,6 +85,14 @@ func result(job v1alpha1.JobRecord) string {
 	return string(job.Phase)
 }
 
+// objects is what a job has changed on clusters: created, changed, deleted.
+func objects(job v1alpha1.JobRecord) string {
+	if job.Objects == nil {
+		return "-"
+	}
+	return fmt.Sprintf("+%d ~%d -%d", job.Objects.Created, job.Objects.Changed, job.Objects.Deleted)
+}
+
 // started is when a job was assigned.
 func started(job history.Job) string {
 	if job.Start == nil {

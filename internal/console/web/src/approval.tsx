@@ -114,7 +114,7 @@ function Approve({ view, address, stored: shown, plan: shownPlan, close, done }:
       setWrong(answer.wrong);
       return;
     }
-    done("You have approved the plan.");
+    done("Your approval is stored.");
     close();
   };
   return (

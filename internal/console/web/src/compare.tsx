@@ -1,7 +1,7 @@
 import { useContext } from "preact/hooks";
 import type { ComponentChild } from "preact";
 import { Address } from "./filter";
-import { By } from "./jobs";
+import { By, objectsOf } from "./jobs";
 import { Above, Badge, Cell, clockTime, Mark, Section, Since, Table, To } from "./parts";
 import { compareAddress, pageAddress, type Comparison, type Job, type Outcome } from "./model";
 
@@ -96,6 +96,7 @@ function Both({ view, earlier, later }: { view: Comparison; earlier: Job; later:
     ["Component", (job) => job.component ?? <Quiet>not recorded</Quiet>, same.component],
     ["Generation of the spec", (job) => job.generation ?? <Quiet>not recorded</Quiet>, same.generation],
     ["Imports", (job) => (job.importsHash ? <code>{job.importsHash}</code> : <Quiet>not recorded</Quiet>), same.imports],
+    ["Objects", (job) => objectsOf(job) ?? <Quiet>not recorded</Quiet>],
     ["Queued", (job) => job.queued ?? <Quiet>under 1s</Quiet>],
     ["Preparing", (job) => job.preparing ?? <Quiet>under 1s</Quiet>],
     ["Running", (job) => job.running ?? <Quiet>{job.phase ? "under 1s" : "until now"}</Quiet>],

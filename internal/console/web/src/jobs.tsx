@@ -59,6 +59,14 @@ export function By({ job }: { job: Job }) {
   );
 }
 
+/** What a job has changed on clusters, in words. */
+export function objectsOf({ objects }: Pick<Job, "objects">): string | undefined {
+  if (!objects) return undefined;
+  const { created, changed, deleted } = objects;
+  const parts = [created && `${created} created`, changed && `${changed} changed`, deleted && `${deleted} deleted`].filter(Boolean);
+  return parts.join(", ") || "none";
+}
+
 /** Whether the list, which begins with the newest, has a job of the same Installation before one. */
 export function hasEarlier(jobs: Job[], at: number): boolean {
   const { of } = jobs[at];
@@ -67,7 +75,7 @@ export function hasEarlier(jobs: Job[], at: number): boolean {
 
 /** Jobs of an Installation, or of those that the jobs name. */
 export function JobTable({ jobs, of }: { jobs: Job[]; of?: Thing }) {
-  const heads = ["Started", "By", "Ended in", "Queued", "Preparing", "Running"];
+  const heads = ["Started", "By", "Ended in", "Objects", "Queued", "Preparing", "Running"];
   return (
     <Table heads={of ? heads : ["Installation", ...heads]}>
       {jobs.map((job, at) => (
@@ -94,6 +102,7 @@ export function JobTable({ jobs, of }: { jobs: Job[]; of?: Thing }) {
             {job.phase ?? "now running"}
             {job.reason && <div class="quiet small">{job.reason}</div>}
           </Cell>
+          <Cell head="Objects">{objectsOf(job)}</Cell>
           <Cell head="Queued">{job.queued && <span class="time">{job.queued}</span>}</Cell>
           <Cell head="Preparing">{job.preparing && <span class="time">{job.preparing}</span>}</Cell>
           <Cell head="Running">{job.running && <span class="time">{job.running}</span>}</Cell>

@@ -111,6 +111,7 @@ export interface Job {
   generation?: number;
   component?: string;
   importsHash?: string;
+  objects?: { created?: number; changed?: number; deleted?: number };
   start?: string;
   queued?: string;
   preparing?: string;

@@ -86,7 +86,12 @@ export function PlanView({ answer }: { answer?: Answer<Plan> }) {
           <h3>
             {item.path}
             {item.target && <span class="quiet"> on Target {item.target}</span>}
-            {item.action === "delete" && <Sign action="delete" />}
+            {item.action === "delete" && (
+              <>
+                {" "}
+                <Sign action="delete" />
+              </>
+            )}
           </h3>
           {item.unknown && (
             <p class="small">

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { named, written } from "../src/actions";
 import { approvalsOf } from "../src/approval";
 import { chosen, differsUnlisted, sameOf } from "../src/compare";
-import { hasEarlier } from "../src/jobs";
+import { hasEarlier, objectsOf } from "../src/jobs";
 import { scopeOf, states, type Comparison, type Frame, type Job, type State, type Step } from "../src/model";
 import { needsAttention } from "../src/overview";
 import { masked, type Happens } from "../src/plan";
@@ -147,4 +147,14 @@ test("who has approved a plan, and how many have to", () => {
     ["how many have to is for those who may read policies", { approvedBy: ["ann", "bob"] }, "Approved by ann and bob"],
   ];
   for (const [why, stored, want] of rows) assert.equal(approvalsOf(stored), want, why);
+});
+
+test("what a job has changed on clusters", () => {
+  const rows: [why: string, job: Parameters<typeof objectsOf>[0], want: string | undefined][] = [
+    ["it is not recorded", {}, undefined],
+    ["nothing", { objects: {} }, "none"],
+    ["something of each", { objects: { created: 1, changed: 12, deleted: 3 } }, "1 created, 12 changed, 3 deleted"],
+    ["only what there is", { objects: { deleted: 1 } }, "1 deleted"],
+  ];
+  for (const [why, job, want] of rows) assert.equal(objectsOf(job), want, why);
 });
