@@ -16,7 +16,7 @@ import (
 )
 
 // TestApproving: a job waits for two approvals. One user may not approve and sees why; one approves on a page
-// of the server, and one on a page of the command line. Then the job begins, and the plan is gone.
+// of the server, and one on a page of the command line. Then the job begins, and the page shows no plan.
 func TestApproving(t *testing.T) {
 	if err := install.Run(t.Context(), env.Admin, install.Options{Delivery: true}, io.Discard); err != nil {
 		t.Fatal(err)

@@ -30,8 +30,7 @@ type counted struct {
 	versions map[string]string
 }
 
-// releaseRecord is how names of the Secrets begin in which Helm records releases: they are no objects of a
-// release.
+// releaseRecord is how names of the Secrets begin in which Helm records releases: they do not count.
 const releaseRecord = "sh.helm.release.v1."
 
 func (c *counted) name(mapping *meta.RESTMapping, namespace, name string) string {

@@ -129,7 +129,7 @@ func TestCounted(t *testing.T) {
 		{"deleted at once", []step{get, gone, remove}, "deleted"},
 		{"deleted, with a finalizer", []step{remove}, "deleted"},
 		{"nothing was there to be deleted", []step{gone, remove}, ""},
-		{"the record of a release is no object of it", []step{func(t *testing.T, a *answering, c target.Cluster) {
+		{"the record of a release does not count", []step{func(t *testing.T, a *answering, c target.Cluster) {
 			got, err := c.Create(t.Context(), secrets, a.stored("sh.helm.release.v1.web.v1"), "m")
 			check(t, got, err)
 		}}, ""},

@@ -148,7 +148,7 @@ func TestApproval(t *testing.T) {
 		{"the owner asks, and there is no plan yet", nil, changes{owns("Always"), func(in *delivery.Asked) { in.Planned = nil }}, reasons.PlanPending, true, ""},
 		{"the owner's approval is enough", nil, changes{owns("Always"), approves(planA, "ann", 0)}, "", false, "ann"},
 		{"for a day", nil, changes{owns("Always"), approves(planA, "ann", 24*time.Hour)}, reasons.ApprovalRequired, false, ""},
-		{"the owner asks for deletions, and there are none", nil, changes{owns("Deletions")}, "", false, "-"},
+		{"the owner asks for deletions, and nothing is deleted", nil, changes{owns("Deletions")}, "", false, "-"},
 		{"the owner asks for deletions, and there is one", nil, changes{owns("Deletions"), summary(deliveryv1alpha1.PlanSummary{Delete: 1})}, reasons.ApprovalRequired, false, ""},
 		{"the owner does not permit unknown parts by asking for less", nil, changes{owns("Deletions"), summary(deliveryv1alpha1.PlanSummary{Unknown: 1}), approves(planA, "ann", 0)}, reasons.ApprovalRequired, false, ""},
 		{"the owner may accept them", nil, changes{owns("Always"), summary(deliveryv1alpha1.PlanSummary{Unknown: 1}), approves(planA, "ann", 0, acceptsUnknown)}, "", false, "ann"},
