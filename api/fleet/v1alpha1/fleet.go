@@ -152,8 +152,6 @@ type FleetVersion struct {
 
 // FleetValue is an import whose value differs from Target to Target. The first source that has a value
 // counts.
-//
-// +kubebuilder:validation:XValidation:rule="has(self.label) || has(self.annotation) || has(self.dataObject) || has(self.value)",message="write at least one of label, annotation, dataObject and value"
 type FleetValue struct {
 	// Import is the name of a data import of the blueprint.
 	// +required
