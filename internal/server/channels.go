@@ -28,7 +28,7 @@ import (
 type ChannelsConfig struct {
 	// Webhook takes notifications that there is something new.
 	Webhook struct {
-		// Address is where it listens; without one, or with "0", there is none.
+		// Address is where it listens; without one, or with "0", notifications are not taken.
 		Address string `json:"address"`
 		// TLS are files with a certificate and its key. Without them, a proxy in front has to serve TLS.
 		TLS struct {

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	deliveryv1alpha1 "go.landscaper.dev/api/delivery/v1alpha1"
+	fleetv1alpha1 "go.landscaper.dev/api/fleet/v1alpha1"
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/server/install"
 	"go.landscaper.dev/test/chart"
@@ -28,7 +29,7 @@ func Connect(kubeconfig string) (client.WithWatch, error) {
 	}
 	config.QPS = -1
 	scheme := install.Scheme()
-	if err := errors.Join(v1alpha1.AddToScheme(scheme), deliveryv1alpha1.AddToScheme(scheme)); err != nil {
+	if err := errors.Join(v1alpha1.AddToScheme(scheme), deliveryv1alpha1.AddToScheme(scheme), fleetv1alpha1.AddToScheme(scheme)); err != nil {
 		return nil, err
 	}
 	return client.NewWithWatch(config, client.Options{Scheme: scheme})

@@ -46,7 +46,7 @@ func Follow(inst *v1alpha1.Installation, ch *fleetv1alpha1.Channel) Verdict {
 		return refuse("it has Context %s, and the Channel has %s, which may lead to another registry: use one of them for both", mine, its)
 	}
 	if ch.Status.Version == "" || ch.Status.ObservedGeneration != ch.Generation {
-		return Verdict{} // there is no version yet
+		return Verdict{} // the Channel has found nothing yet
 	}
 	newer, err := Newer(ch.Status.Version, at.Reference.Version)
 	switch {
@@ -55,7 +55,7 @@ func Follow(inst *v1alpha1.Installation, ch *fleetv1alpha1.Channel) Verdict {
 	case newer && inst.Annotations[fleetv1alpha1.FollowedAnnotation] == ch.Status.Version:
 		return refuse("it had %s before, and has gone back to %s: it waits for a newer version, or for the removal of the annotation %s", ch.Status.Version, at.Reference.Version, fleetv1alpha1.FollowedAnnotation)
 	case newer && inst.Annotations[v1alpha1.OperationAnnotation] != "":
-		return Verdict{} // its turn is when the request was taken up
+		return Verdict{} // its turn is when the request was picked up
 	case newer:
 		return Verdict{Version: ch.Status.Version}
 	case ch.Status.Version != at.Reference.Version:

@@ -36,7 +36,7 @@ func TestFollow(t *testing.T) {
 		{"another Context may lead to another registry", func(i *installation) { i.Spec.Context = "staging" }, nil, "", "it has Context staging, and the Channel has default"},
 		{"the default Context by its name", func(i *installation) { i.Spec.Context = "default" }, nil, "1.2.0", ""},
 		{"an inline component has no version to set", func(i *installation) { i.Spec.ComponentDescriptor = nil }, nil, "", "spec.componentDescriptor.ref is missing"},
-		{"a version that is none", func(i *installation) { i.Spec.ComponentDescriptor.Reference.Version = "main" }, nil, "", `"main" is not a semantic version`},
+		{"a text instead of a version", func(i *installation) { i.Spec.ComponentDescriptor.Reference.Version = "main" }, nil, "", `"main" is not a semantic version`},
 		{"a part of a tree", func(i *installation) {
 			i.OwnerReferences = []metav1.OwnerReference{{APIVersion: v1alpha1.GroupVersion.String(), Kind: "Installation", Name: "root", UID: "r", Controller: new(true)}}
 			i.Labels = map[string]string{v1alpha1.EncompassedByLabel: "root"}

@@ -125,7 +125,7 @@ type Judgement struct {
 	Versions, Prereleases int
 }
 
-// Judge finds the versions that fit among those of a list. What is no version is passed over: signatures
+// Judge finds the versions that fit among those of a list. Other texts are passed over: signatures
 // and attestations of other tools have tags, too.
 func (r Rules) Judge(list []string) Judgement {
 	var found Judgement

@@ -28,7 +28,7 @@ func TestJudge(t *testing.T) {
 		{"what is above the range does not fit", ">=1.2.0 <2.0.0", nil, []string{"1.1.9", "1.2.0", "1.9.9", "2.0.0"}, []string{"1.9.9", "1.2.0"}},
 		{"a wildcard", "1.x", nil, []string{"0.9.0", "1.0.0", "2.0.0"}, []string{"1.0.0"}},
 		{"one of two ranges is enough", "1.2.x || >=3.0.0", nil, []string{"1.2.7", "2.0.0", "3.1.0"}, []string{"3.1.0", "1.2.7"}},
-		{"tags that move with each release are no versions", "", nil, []string{"1", "1.2", "v1", "latest", "sha256-0a1b.sig", "1.2.3"}, []string{"1.2.3"}},
+		{"tags that move with each release are passed over", "", nil, []string{"1", "1.2", "v1", "latest", "sha256-0a1b.sig", "1.2.3"}, []string{"1.2.3"}},
 		{"a v in front is a part of the version", "", nil, []string{"v1.2.3", "1.2.2"}, []string{"v1.2.3", "1.2.2"}},
 		{"build metadata stay, and have an order that does not change", "", nil, []string{"1.0.0+b", "1.0.0", "1.0.0+a"}, []string{"1.0.0+b", "1.0.0+a", "1.0.0"}},
 		{"a registry may list a tag twice", "", nil, []string{"1.0.0", "1.0.0"}, []string{"1.0.0"}},

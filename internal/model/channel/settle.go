@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// maxRefused is how many refused versions are kept: whoever publishes a thousand versions without a
-	// signature does not make a poll look at all of them.
+	// maxRefused is how many refused versions are kept: a thousand versions that were published without a
+	// signature do not make a poll look at all of them.
 	maxRefused = 20
 	// maxExamined is how many versions one poll looks at.
 	maxExamined = 5

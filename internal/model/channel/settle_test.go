@@ -116,7 +116,7 @@ func TestSettle(t *testing.T) {
 	}{
 		{"a new version", "1.2.0 1.1.0", known("1.1.0=a", ""), map[string]Finding{"1.2.0": {Digest: "b"}}, "1.2.0=b 1.1.0=a", "", "1.1.0=a 1.2.0=b"},
 		{"a version that was not looked at yet is in no list", "1.2.0 1.1.0", known("1.1.0=a", ""), nil, "1.1.0=a", "", "1.1.0=a"},
-		{"the oldest makes room", "1.4.0 1.3.0 1.2.0 1.1.0", known("1.3.0=a 1.2.0=b 1.1.0=c", ""), map[string]Finding{"1.4.0": {Digest: "d"}}, "1.4.0=d 1.3.0=a 1.2.0=b", "", "1.2.0=b 1.3.0=a 1.4.0=d"},
+		{"the oldest is left out", "1.4.0 1.3.0 1.2.0 1.1.0", known("1.3.0=a 1.2.0=b 1.1.0=c", ""), map[string]Finding{"1.4.0": {Digest: "d"}}, "1.4.0=d 1.3.0=a 1.2.0=b", "", "1.2.0=b 1.3.0=a 1.4.0=d"},
 		{"a version without a signature", "1.2.0", known("", ""), map[string]Finding{"1.2.0": {Digest: "a", Reason: reasons.SignatureRefused}}, "", "1.2.0=SignatureRefused=", ""},
 		{"its signature came later", "1.2.0", known("", "1.2.0=SignatureRefused"), map[string]Finding{"1.2.0": {Digest: "b"}}, "1.2.0=b", "", "1.2.0=b"},
 		{"a tag that was moved: the digest that was found stays", "1.2.0 1.1.0", known("1.2.0=a 1.1.0=b", ""), map[string]Finding{"1.2.0": {Digest: "evil"}}, "1.1.0=b", "1.2.0=DigestChanged=a", "1.1.0=b 1.2.0=a"},
@@ -151,7 +151,7 @@ func TestSettle(t *testing.T) {
 	}
 }
 
-// TestReady: the condition says which version there is, or why there is none.
+// TestReady: the condition says which version there is, or why it has no version.
 func TestReady(t *testing.T) {
 	for _, test := range []struct {
 		reason string

@@ -53,7 +53,7 @@ func newNotified() *prometheus.CounterVec {
 
 // Receiver takes notifications.
 type Receiver struct {
-	// Channels reads Channels, from a cache: a request of a stranger is none to the API server.
+	// Channels reads Channels, from a cache: a request of a stranger does not become one to the API server.
 	Channels client.Reader
 	// Secrets reads Secrets, from the API server.
 	Secrets client.Reader

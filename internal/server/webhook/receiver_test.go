@@ -168,7 +168,7 @@ func TestNotifications(t *testing.T) {
 		{"the HMAC of another body", "hmac", body + " ", signed(secret, body), http.StatusUnauthorized, false},
 		{"no HMAC", "hmac", body, http.Header{}, http.StatusUnauthorized, false},
 		{"half an HMAC", "hmac", body, http.Header{SignatureHeader: {signed(secret, body).Get(SignatureHeader)[:20]}}, http.StatusUnauthorized, false},
-		{"an HMAC that is no number", "hmac", body, http.Header{SignatureHeader: {"sha256=xyz"}}, http.StatusUnauthorized, false},
+		{"an HMAC that is not a number", "hmac", body, http.Header{SignatureHeader: {"sha256=xyz"}}, http.StatusUnauthorized, false},
 		{"a token where an HMAC is wanted", "hmac", body, bearer(secret), http.StatusUnauthorized, false},
 		{"a Channel that does not exist", "none", body, signed(secret, body), http.StatusUnauthorized, false},
 		{"a Channel without a webhook", "closed", body, signed(secret, body), http.StatusUnauthorized, false},

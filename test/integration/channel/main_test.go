@@ -165,16 +165,16 @@ type bench struct {
 	key   string
 	client.Client
 	*channel.Reconciler
-	woken  chan types.NamespacedName
-	events *events.FakeRecorder
-	now    time.Time
-	writes int
-	mutex  sync.Mutex
+	enqueued chan types.NamespacedName
+	events   *events.FakeRecorder
+	now      time.Time
+	writes   int
+	mutex    sync.Mutex
 }
 
 func newBench(t *testing.T, path string) *bench {
 	t.Helper()
-	b := &bench{t: t, front: newFront(t), path: "/" + path, woken: make(chan types.NamespacedName, 100), events: events.NewFakeRecorder(1000), now: time.Date(2030, 1, 2, 12, 0, 0, 0, time.UTC)}
+	b := &bench{t: t, front: newFront(t), path: "/" + path, enqueued: make(chan types.NamespacedName, 100), events: events.NewFakeRecorder(1000), now: time.Date(2030, 1, 2, 12, 0, 0, 0, time.UTC)}
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, v1alpha1.AddToScheme, fleetv1alpha1.AddToScheme} {
 		if err := add(scheme); err != nil {
@@ -204,7 +204,7 @@ func (b *bench) start() {
 			Sources: &repocontext.Reader{Client: b.Client, Base: component.Options{Registry: registry.Options{Credentials: &credential.Store{}}}},
 		},
 	}
-	b.Background(b.t.Context(), func(key types.NamespacedName) { b.woken <- key })
+	b.Background(b.t.Context(), func(key types.NamespacedName) { b.enqueued <- key })
 }
 
 func (b *bench) clock() time.Time {
@@ -272,7 +272,7 @@ func (b *bench) settle(space, name string) (*fleetv1alpha1.Channel, time.Duratio
 			return found, result.RequeueAfter
 		}
 		select {
-		case <-b.woken:
+		case <-b.enqueued:
 		case <-time.After(time.Minute):
 			b.t.Fatal("the poll does not end")
 		}

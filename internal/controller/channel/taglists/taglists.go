@@ -65,7 +65,7 @@ type list struct {
 	failures        int
 }
 
-// Get returns a list that is as new as a moment, and asks the registry for it if there is none. After a
+// Get returns a list that is as new as a moment, and asks the registry for it if it has none that is new enough. After a
 // failure, all get its error until the registry is asked again; retry is when.
 func (l *Lists) Get(ctx context.Context, key string, notBefore time.Time, ask Ask) (found List, retry time.Time, err error) {
 	one := l.of(key)
