@@ -66,6 +66,10 @@ func TestRender(t *testing.T) {
 		{"without a console, its clients are not", map[string]any{
 			"networkPolicy": map[string]any{"consoleFrom": []any{map[string]any{"podSelector": map[string]any{}}}},
 		}, "NetworkPolicy", "landscaper", []string{`"ingress":[]`}},
+		{"an address for notifications", webhook("hook-tls"), "ConfigMap", "landscaper", []string{`channels: {webhook: {address: \":8444\", tls: {certificate: /etc/webhook/tls/tls.crt, key: /etc/webhook/tls/tls.key}}}`}},
+		{"its Service", webhook(""), "Service", "landscaper-webhook", []string{`"name":"http"`, `"targetPort":"webhook"`}},
+		{"its Secret is mounted", webhook("hook-tls"), "Deployment", "landscaper", []string{`"secretName":"hook-tls"`, `"mountPath":"/etc/webhook/tls"`, `"containerPort":8444`}},
+		{"senders of notifications are let in", webhook(""), "NetworkPolicy", "landscaper", []string{`"from":[{"podSelector":{}}]`, `"port":"webhook"`}},
 		{"files for the program come from volumes", map[string]any{
 			"volumes":      []any{map[string]any{"name": "registry", "secret": map[string]any{"secretName": "registry-files"}}},
 			"volumeMounts": []any{map[string]any{"name": "registry", "mountPath": "/etc/registry"}},
@@ -75,6 +79,36 @@ func TestRender(t *testing.T) {
 		t.Run(test.reason, func(t *testing.T) {
 			contains(t, render(t, test.values), test.kind, test.name, test.want)
 		})
+	}
+}
+
+// webhook are the values of an address for notifications.
+func webhook(secret string) map[string]any {
+	return map[string]any{
+		"featureGates":  map[string]any{"Fleets": true},
+		"channels":      map[string]any{"webhook": map[string]any{"enabled": true, "tls": map[string]any{"secretName": secret}}},
+		"networkPolicy": map[string]any{"webhookFrom": []any{map[string]any{"podSelector": map[string]any{}}}},
+	}
+}
+
+// TestWebhookConfiguration: the program accepts what the chart writes for it.
+func TestWebhookConfiguration(t *testing.T) {
+	object, err := Find(render(t, webhook("hook-tls")), "ConfigMap", Release)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, _, _ := unstructured.NestedString(object.Object, "data", "config.yaml")
+	path := filepath.Join(t.TempDir(), "config.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	config := server.Default()
+	warnings, err := config.Load(path)
+	if err != nil || len(warnings) > 0 {
+		t.Fatalf("%v %v", warnings, err)
+	}
+	if err := config.Validate(); err != nil || !config.Channels.Enabled() || config.Channels.Webhook.TLS.Key == "" {
+		t.Errorf("%+v, %v", config.Channels, err)
 	}
 }
 

@@ -21,7 +21,7 @@ func TestFeatureGates(t *testing.T) {
 	for name := range feature.Gates().GetAll() {
 		gates[string(name)] = true
 	}
-	contains(t, render(t, map[string]any{"featureGates": gates}), "ConfigMap", Release, []string{`featureGates: {\"AllAlpha\":true,\"AllBeta\":true,\"DeliveryPolicies\":true,\"ServerConsole\":true}`})
+	contains(t, render(t, map[string]any{"featureGates": gates}), "ConfigMap", Release, []string{`featureGates: {\"AllAlpha\":true,\"AllBeta\":true,\"DeliveryPolicies\":true,\"Fleets\":true,\"ServerConsole\":true}`})
 }
 
 // TestValues: what a value means for the schema of the charts: a mistake is an error before

@@ -120,7 +120,7 @@ func newShowCommand(streams terminal.Streams) *cobra.Command {
 		Short: "Show what a Channel offers, and what it refuses and why",
 		Example: `  landscaper-cli channels show stable
   landscaper-cli channels show stable -o json`,
-		Args: terminal.Arguments(cobra.MatchAll(oneName, commandline.Arguments)),
+		Args: terminal.Arguments(cobra.MatchAll(needsName, commandline.Arguments)),
 		RunE: func(command *cobra.Command, args []string) error {
 			on, err := f.connect()
 			if err != nil {
@@ -164,10 +164,10 @@ func show(out io.Writer, ch *fleetv1alpha1.Channel) error {
 	return nil
 }
 
-// oneName demands the name of a Channel.
-func oneName(_ *cobra.Command, args []string) error {
-	if len(args) != 1 {
-		return fmt.Errorf("name one Channel, not %d", len(args))
+// needsName demands the name of a Channel.
+func needsName(command *cobra.Command, args []string) error {
+	if len(args) == 0 || args[0] == "" {
+		return commandline.Wrong(command, "NAME is missing: name the Channel")
 	}
 	return nil
 }

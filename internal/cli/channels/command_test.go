@@ -36,7 +36,7 @@ func TestChannels(t *testing.T) {
 		{"one that no server has seen", []string{unseen}, "show unseen", 0, "every version of example.org/shop: the server has not looked at it yet: check that the feature Fleets is on\nFollowers: 0\n", "", nil},
 		{"as YAML", []string{stable}, "show stable -o yaml", 0, "component: example.org/shop", "", nil},
 		{"another form", []string{stable}, "show stable -o xml", 64, "", "Error: invalid option for '--output'/'-o' flag", nil},
-		{"no name", []string{stable}, "show", 64, "", "Error: name one Channel, not 0", nil},
+		{"no name", []string{stable}, "show", 64, "", "Error: NAME is missing: name the Channel", nil},
 		{"no such Channel", []string{stable}, "show none", 3, "", "Error: ", nil},
 		{"a poll", []string{stable}, "poll stable", 0, "Channel stable asks its registry now\n", "", []string{"PATCH " + path + "stable"}},
 		{"a Channel that does not ask", []string{suspended}, "poll unseen", 1, "", "Error: Channel unseen is suspended: remove spec.suspended first", nil},

@@ -23,7 +23,7 @@ func newPollCommand(streams terminal.Streams) *cobra.Command {
 		Long: `Let a Channel ask its registry now, instead of at the end of its interval. The tag of the
 version that it offers is looked at, too. Requests within five seconds are one.`,
 		Example: `  landscaper-cli channels poll stable`,
-		Args:    terminal.Arguments(cobra.MatchAll(oneName, commandline.Arguments)),
+		Args:    terminal.Arguments(cobra.MatchAll(needsName, commandline.Arguments)),
 		RunE: func(command *cobra.Command, args []string) error {
 			on, err := f.Connect()
 			if err != nil {
