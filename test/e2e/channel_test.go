@@ -102,9 +102,12 @@ func TestChannel(t *testing.T) {
 	publishEdition(t, path, "1.0.0")
 	address := channelServer(t)
 	space := namespace(t)
-	shopContext(t, space, path, env.Lab.Registry.Password)
 	shopImports(t, space, 3)
 	createAll(t,
+		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: "pull"}, Type: corev1.SecretTypeDockerConfigJson, Data: map[string][]byte{corev1.DockerConfigJsonKey: dockerConfig(env.Lab.Registry.Password)}},
+		&v1alpha1.Context{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: "vendor"}, ContextConfiguration: v1alpha1.ContextConfiguration{
+			RepositoryContext: repositoryContext(t, env.Lab.Registry.Address+path), RegistryPullSecrets: []v1alpha1.LocalPullSecret{{Name: "pull"}},
+		}},
 		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: "hook"}, Data: map[string][]byte{"token": []byte(hookSecret)}},
 		&fleetv1alpha1.Channel{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: "stable"}, Spec: fleetv1alpha1.ChannelSpec{
 			Component: "example.org/shop", Context: "vendor", Versions: "1.x", Interval: "168h",
@@ -160,7 +163,7 @@ func TestChannel(t *testing.T) {
 	t.Run("the command line shows it", func(t *testing.T) {
 		for want, args := range map[string][]string{
 			"stable  example.org/shop  1.x       1.2.0    1          VersionFound": {"channels", "list"},
-			"1.2.0  sha256:": {"channels", "show", "stable"},
+			"1.2.0    sha256:": {"channels", "show", "stable"},
 		} {
 			if code, out, said := cli(t, append(args, "-n", space)...); code != 0 || !strings.Contains(out, want) {
 				t.Errorf("%v: code %d, %q, %q", args, code, out, said)
