@@ -26,7 +26,7 @@ func following(name, of string, labels map[string]string) *v1alpha1.Installation
 	return &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: name, Labels: labels, Annotations: map[string]string{fleetv1alpha1.ChannelAnnotation: of}}}
 }
 
-// TestWithoutPoll: what needs no registry is said without one, once, and nothing wakes the Channel.
+// TestWithoutPoll: what needs no registry is said without one, once, and no time is set for another attempt.
 func TestWithoutPoll(t *testing.T) {
 	for _, test := range []struct {
 		reason string
