@@ -56,6 +56,7 @@ func isReconciler(name string) bool { return strings.EqualFold(name, "reconciler
 // withoutSteps are reconcilers that write one thing from what caches show: there is nothing to decide
 // step by step.
 var withoutSteps = map[string]string{
+	"internal/controller/channel/follow.Reconciler":  "writes one version with the request for its job",
 	"internal/controller/defaultcontext.Reconciler":  "creates one Context",
 	"internal/controller/deliverypolicy.Reconciler":  "writes one status",
 	"internal/controller/shootflux/lifecycle.Health": "writes one condition",

@@ -74,6 +74,12 @@ var permitted = map[string]string{
 
 	"internal/controller/targetsync: apierrors.APIStatus": words,
 
+	"internal/controller/channel: expectations.RetryAfter": "its writes of a status trigger no reconcile, so that the pause is shorter",
+	"internal/controller/channel: *job.Panic":              panicky,
+	"internal/controller/channel: *repocontext.ReadError":  "a read that has failed says nothing about the version that is looked at",
+	"internal/controller/channel: oci.ErrNotFound":         answer,
+	"internal/controller/channel: registry.ErrDenied":      answer,
+
 	"internal/controller/shootflux/access: errNotYet":       answer,
 	"internal/controller/shootflux/config: ErrNoGarden":     answer,
 	"internal/controller/shootflux/managed: unreadable":     answer,

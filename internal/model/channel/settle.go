@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/Masterminds/semver/v3"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	fleetv1alpha1 "go.landscaper.dev/api/fleet/v1alpha1"
@@ -160,13 +161,15 @@ func (r Rules) withdraw(s *Settled, fitting []string, known Known) {
 }
 
 // newestFirst orders versions that fit.
-func newestFirst(a, b string) int {
-	left, errA := parse(a)
-	right, errB := parse(b)
-	if errA != nil || errB != nil {
-		return 0
+func newestFirst(a, b string) int { return compare(numberOf(b), numberOf(a)) }
+
+// numberOf returns the number of a version that fits.
+func numberOf(version string) *semver.Version {
+	number, err := parse(version)
+	if err != nil {
+		return &semver.Version{}
 	}
-	return compare(right, left)
+	return number
 }
 
 // found is when a version was found.
