@@ -39,7 +39,7 @@ func TestChannels(t *testing.T) {
 		{"no name", []string{stable}, "show", 64, "", "Error: NAME is missing: name the Channel", nil},
 		{"no such Channel", []string{stable}, "show none", 3, "", "Error: ", nil},
 		{"a poll", []string{stable}, "poll stable", 0, "Channel stable asks its registry now\n", "", []string{"PATCH " + path + "stable"}},
-		{"a Channel that does not ask", []string{suspended}, "poll unseen", 1, "", "Error: Channel unseen is suspended: remove spec.suspended first", nil},
+		{"a Channel that does not ask", []string{suspended}, "poll unseen", 1, "", "Error: the Channel unseen is suspended: remove spec.suspended first", nil},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			s, c := connectiontest.New(t, test.objects...), &terminaltest.Console{}

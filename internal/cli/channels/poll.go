@@ -44,7 +44,7 @@ func poll(ctx context.Context, streams terminal.Streams, on *connection.Connecti
 		return err
 	}
 	if ch.Spec.Suspended {
-		return fmt.Errorf("Channel %s is suspended: remove spec.suspended first", terminal.Printable(name))
+		return fmt.Errorf("the Channel %s is suspended: remove spec.suspended first", terminal.Printable(name))
 	}
 	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%q}}}`, fleetv1alpha1.PollAnnotation, time.Now().UTC().Format(time.RFC3339Nano))
 	if err := on.Client.Patch(ctx, ch, client.RawPatch(types.MergePatchType, patch)); err != nil {

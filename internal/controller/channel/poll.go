@@ -78,19 +78,19 @@ type poll struct {
 }
 
 // Poll asks the registry of a Channel, and looks at new versions.
-func (p *Poller) Poll(ctx context.Context, ch *fleetv1alpha1.Channel, rules channel.Rules, before found, for_ request) *outcome {
+func (p *Poller) Poll(ctx context.Context, ch *fleetv1alpha1.Channel, rules channel.Rules, before found, need request) *outcome {
 	o := &outcome{found: before, at: p.Now()}
 	o.settled = channel.Settled{Versions: before.known.Versions, Refused: before.known.Refused, Digests: before.known.Digests}
 	run := &poll{Poller: p, channel: ch, rules: rules, job: string(uuid.NewUUID())}
 	if o.err = run.prepare(ctx); o.err != nil {
 		return o
 	}
-	list, err := run.list(ctx, o, for_)
+	list, err := run.list(ctx, o, need)
 	if err != nil {
 		o.err = err
 		return o
 	}
-	o.err = run.judge(ctx, o, list, for_)
+	o.err = run.judge(ctx, o, list, need)
 	return o
 }
 
@@ -106,7 +106,7 @@ func (p *poll) prepare(ctx context.Context) error {
 		return fmt.Errorf("read Context %s: %w", name, err)
 	}
 	if err != nil {
-		return fmt.Errorf("Context %s cannot be found in this namespace: create it, or correct spec.context", name)
+		return fmt.Errorf("the Context %s cannot be found in this namespace: create it, or correct spec.context", name)
 	}
 	if p.sources, err = p.Sources.Read(ctx, landscape); err != nil {
 		return err // says what it did
@@ -126,18 +126,21 @@ func (p *poll) session() (*component.Session, []*component.TagSource, error) {
 	options.Job, options.Overwrites = p.job, nil
 	session := component.NewSession(p.Components, options)
 	sources, err := session.TagSources(p.channel.Spec.Component)
-	return session, sources, err // says what it did
+	if err != nil {
+		return nil, nil, errors.Join(err, session.Close()) // says what it did
+	}
+	return session, sources, nil
 }
 
 // list lists the tags of the first repository that has the component.
-func (p *poll) list(ctx context.Context, o *outcome, for_ request) (taglists.List, error) {
+func (p *poll) list(ctx context.Context, o *outcome, need request) (taglists.List, error) {
 	session, sources, err := p.session()
-	defer session.Close() //nolint:errcheck // nothing was written
 	if err != nil {
 		return taglists.List{}, err
 	}
+	defer session.Close() //nolint:errcheck // nothing was written
 	for number, source := range sources {
-		notBefore := for_.since
+		notBefore := need.since
 		if notBefore.IsZero() {
 			notBefore = p.Now().Add(1 - pauseOf(p.rules, source.Key))
 		}
@@ -160,7 +163,7 @@ func pauseOf(rules channel.Rules, key string) time.Duration {
 }
 
 // judge judges a list, and looks at versions that are not known.
-func (p *poll) judge(ctx context.Context, o *outcome, list taglists.List, for_ request) error {
+func (p *poll) judge(ctx context.Context, o *outcome, list taglists.List, need request) error {
 	f := &o.found
 	if basis := p.basis(o.key); basis != f.basis {
 		f.known.Void = f.known.Void || f.basis != ""
@@ -168,7 +171,7 @@ func (p *poll) judge(ctx context.Context, o *outcome, list taglists.List, for_ r
 	}
 	o.changed = !f.judged || f.state != list.State
 	f.polls++
-	again := for_.again || f.polls >= lookAgain
+	again := need.again || f.polls >= lookAgain
 	if again {
 		f.polls = 0
 	}
@@ -240,10 +243,10 @@ func (p *poll) examine(ctx context.Context, f *found, versions []string) (map[st
 // the version.
 func (p *poll) look(ctx context.Context, f *found, version string) (channel.Finding, error) {
 	session, sources, err := p.session()
-	defer session.Close() //nolint:errcheck // nothing was written
 	if err != nil {
 		return channel.Finding{}, err
 	}
+	defer session.Close() //nolint:errcheck // nothing was written
 	source := sources[p.number]
 	digest, err := source.Digest(ctx, version)
 	found := channel.Finding{Digest: digest.String()}

@@ -151,14 +151,14 @@ func (a *attempt) fetch(ctx context.Context) (job.Wake, error) {
 		known.begins(a.channel, now)
 	}
 	poller, rules, before, logger := a.r.Poller, a.rules, known.found.clone(), log.FromContext(ctx)
-	for_ := request{again: known.serves}
+	need := request{again: known.serves}
 	if known.serves {
-		for_.since = known.requestedAt
+		need.since = known.requestedAt
 	}
 	o, how, err := a.r.polls.Fetch(a.key, versionOf(a.channel), func(ctx context.Context) (*outcome, error) {
 		var done *outcome
 		err := job.RecoverPanic(func() error {
-			done = poller.Poll(log.IntoContext(ctx, logger), own, rules, before, for_)
+			done = poller.Poll(log.IntoContext(ctx, logger), own, rules, before, need)
 			return ctx.Err()
 		})
 		return done, err

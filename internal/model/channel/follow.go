@@ -21,45 +21,60 @@ type Verdict struct {
 // never goes back: a Channel may have an older version because a newer one was withdrawn, and what that has
 // changed on a cluster is not undone by an older one.
 func Follow(inst *v1alpha1.Installation, ch *fleetv1alpha1.Channel) Verdict {
-	name := inst.Annotations[fleetv1alpha1.ChannelAnnotation]
-	refuse := func(format string, args ...any) Verdict {
-		return Verdict{Refused: fmt.Sprintf("it does not follow Channel %s: ", name) + fmt.Sprintf(format, args...)}
-	}
-	switch {
-	case predicates.BeingDeleted(inst):
+	if predicates.BeingDeleted(inst) {
 		return Verdict{}
+	}
+	why, version := misfit(inst, ch), ""
+	if why == "" {
+		version, why = next(inst, ch)
+	}
+	if why != "" {
+		why = fmt.Sprintf("it does not follow Channel %s: %s", inst.Annotations[fleetv1alpha1.ChannelAnnotation], why)
+	}
+	return Verdict{Version: version, Refused: why}
+}
+
+// misfit says why an Installation cannot follow a Channel; empty if it can.
+func misfit(inst *v1alpha1.Installation, ch *fleetv1alpha1.Channel) string {
+	switch {
 	case inst.Labels[fleetv1alpha1.FleetLabel] != "":
-		return refuse("it belongs to Fleet %s, which decides about its version", inst.Labels[fleetv1alpha1.FleetLabel])
+		return fmt.Sprintf("it belongs to Fleet %s, which decides about its version", inst.Labels[fleetv1alpha1.FleetLabel])
 	case !predicates.IsRoot(inst):
-		return refuse("it is a part of another Installation, whose blueprint decides about its version")
+		return "it is a part of another Installation, whose blueprint decides about its version"
 	case ch == nil:
-		return refuse("there is no such Channel in this namespace: create it, or correct the annotation")
+		return "there is no such Channel in this namespace: create it, or correct the annotation"
 	}
 	at := inst.Spec.ComponentDescriptor
 	if at == nil || at.Reference == nil {
-		return refuse("spec.componentDescriptor.ref is missing: only a reference has a version that can be set")
+		return "spec.componentDescriptor.ref is missing: only a reference has a version that can be set"
 	}
 	if at.Reference.ComponentName != ch.Spec.Component {
-		return refuse("it is of component %s, and the Channel finds versions of %s: correct one of them", at.Reference.ComponentName, ch.Spec.Component)
+		return fmt.Sprintf("it is of component %s, and the Channel finds versions of %s: correct one of them", at.Reference.ComponentName, ch.Spec.Component)
 	}
 	if mine, its := predicates.ContextOf(inst), cmp.Or(ch.Spec.Context, v1alpha1.DefaultContextName); mine != its {
-		return refuse("it has Context %s, and the Channel has %s, which may lead to another registry: use one of them for both", mine, its)
+		return fmt.Sprintf("it has Context %s, and the Channel has %s, which may lead to another registry: use one of them for both", mine, its)
 	}
+	return ""
+}
+
+// next returns the version that an Installation gets, or why it does not get that of the Channel.
+func next(inst *v1alpha1.Installation, ch *fleetv1alpha1.Channel) (version, why string) {
 	if ch.Status.Version == "" || ch.Status.ObservedGeneration != ch.Generation {
-		return Verdict{} // the Channel has found nothing yet
+		return "", "" // the Channel has found nothing yet
 	}
-	newer, err := Newer(ch.Status.Version, at.Reference.Version)
+	offered, present := ch.Status.Version, inst.Spec.ComponentDescriptor.Reference.Version
+	newer, err := Newer(offered, present)
 	switch {
 	case err != nil:
-		return refuse("%s: set a version that can be compared", err)
-	case newer && inst.Annotations[fleetv1alpha1.FollowedAnnotation] == ch.Status.Version:
-		return refuse("it had %s before, and has gone back to %s: it waits for a newer version, or for the removal of the annotation %s", ch.Status.Version, at.Reference.Version, fleetv1alpha1.FollowedAnnotation)
+		return "", fmt.Sprintf("%s: set a version that can be compared", err)
+	case newer && inst.Annotations[fleetv1alpha1.FollowedAnnotation] == offered:
+		return "", fmt.Sprintf("it had %s before, and has gone back to %s: it waits for a newer version, or for the removal of the annotation %s", offered, present, fleetv1alpha1.FollowedAnnotation)
 	case newer && inst.Annotations[v1alpha1.OperationAnnotation] != "":
-		return Verdict{} // its turn is when the request was picked up
+		return "", "" // its turn is when the request was picked up
 	case newer:
-		return Verdict{Version: ch.Status.Version}
-	case ch.Status.Version != at.Reference.Version:
-		return refuse("it has %s, which is newer than %s of the Channel, and nothing goes back by itself: set the version if that is what you want", at.Reference.Version, ch.Status.Version)
+		return offered, ""
+	case offered != present:
+		return "", fmt.Sprintf("it has %s, which is newer than %s of the Channel, and nothing goes back by itself: set the version if that is what you want", present, offered)
 	}
-	return Verdict{}
+	return "", ""
 }

@@ -212,7 +212,7 @@ func TestMovedTag(t *testing.T) {
 	b := newBench(t, "moved")
 	b.publish("a", "1.0.0", "1.1.0")
 	b.channel("one", "stable", nil)
-	ch, pause := b.settle("one", "stable")
+	ch, _ := b.settle("one", "stable")
 	good := ch.Status.Digest
 	b.publish("something else", "1.1.0")
 	ask := func(value string) {
@@ -226,7 +226,7 @@ func TestMovedTag(t *testing.T) {
 	// The list of tags is what it was: a look at the tag itself shows it.
 	ask("now")
 	b.said()
-	ch, pause = b.settle("one", "stable")
+	ch, pause := b.settle("one", "stable")
 	check := func(when string) {
 		t.Helper()
 		if versionsOf(ch) != "1.0.0" || refusedOf(ch) != "1.1.0 DigestChanged" || ch.Status.Refused[0].Digest != good {
@@ -302,7 +302,7 @@ func TestTroubles(t *testing.T) {
 		says   string
 	}{
 		{"no such component", func(s *fleetv1alpha1.ChannelSpec) { s.Component = "example.org/none" }, nil, reasons.ComponentNotListed, "publish it there"},
-		{"no such Context", func(s *fleetv1alpha1.ChannelSpec) { s.Context = "none" }, nil, reasons.PollFailed, "Context none cannot be found in this namespace: create it, or correct spec.context"},
+		{"no such Context", func(s *fleetv1alpha1.ChannelSpec) { s.Context = "none" }, nil, reasons.PollFailed, "the Context none cannot be found in this namespace: create it, or correct spec.context"},
 		{"no key for a signature", func(s *fleetv1alpha1.ChannelSpec) { s.Signatures = []string{"release"} }, nil, reasons.PollFailed, "spec.signatures: Context default: verificationSignatures does not contain a key"},
 		{"nothing fits", func(s *fleetv1alpha1.ChannelSpec) { s.Versions = "7.x" }, nil, reasons.NoVersion, `none of the 1 versions of component example.org/shop fits "7.x"`},
 		{"wrong credentials", nil, func() { b.access("one", "s3cr3t-and-wrong") }, reasons.RegistryDenied, "check the credentials for this host"},
