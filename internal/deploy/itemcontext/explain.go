@@ -42,3 +42,12 @@ func Explain(ctx context.Context, err error, on Errand) error {
 	}
 	return job.AsTerminal(wrapped)
 }
+
+// WithoutRepository says where the repository of an item belongs, if an error is that nothing names
+// one. The repository of an Installation is not known to its items.
+func WithoutRepository(err error, context string) error {
+	if !errors.Is(err, component.ErrNoRepository) {
+		return err
+	}
+	return fmt.Errorf("the Context %s names no repository: set its repositoryContext; that of an Installation is not known to its items", context)
+}

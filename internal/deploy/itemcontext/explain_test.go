@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/content/component"
 	"go.landscaper.dev/internal/content/component/registry"
 	"go.landscaper.dev/internal/landscape/repocontext"
 	"go.landscaper.dev/internal/runtime/job"
@@ -47,4 +48,15 @@ func TestExplain(t *testing.T) {
 			t.Errorf("got %+v", shown)
 		}
 	})
+}
+
+// TestWithoutRepository: the way out is the Context, which the general error leaves open.
+func TestWithoutRepository(t *testing.T) {
+	err := WithoutRepository(fmt.Errorf("find component version a:1: %w", component.ErrNoRepository), "vendor")
+	if !strings.HasPrefix(err.Error(), "the Context vendor names no repository: set its repositoryContext") {
+		t.Error(err)
+	}
+	if other := errors.New("not found"); !errors.Is(WithoutRepository(other, "vendor"), other) {
+		t.Error("another error is another one")
+	}
 }

@@ -2,7 +2,6 @@ package chart
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	helmv1alpha1 "go.landscaper.dev/api/helm/v1alpha1"
@@ -68,11 +67,8 @@ func (l *Loader) resource(ctx context.Context, item *v1alpha1.DeployItem, identi
 		return nil, err // names the item
 	}
 	version, err := open(ctx, session)
-	if errors.Is(err, component.ErrNoRepository) {
-		return nil, fmt.Errorf("Context %s names no repository: %w", from.Context.Name, err) //nolint:staticcheck // the name of a kind
-	}
 	if err != nil {
-		return nil, err
+		return nil, itemcontext.WithoutRepository(err, from.Context.Name) // says what was done
 	}
 	resource, err := version.Resource(identity)
 	if err != nil {

@@ -190,6 +190,7 @@ func TestContexts(t *testing.T) {
 		{"pull secrets are for registries", fixed("{url: \"URL/charts\", secretRef: {name: charts}}", `{url: "https://x.example.org", authHeader: "Basic eDp5"}`), "vendor", interceptor.Funcs{}, byRepository, "401", final},
 		{"a bearer token instead of basic auth", auths(`- {url: "URL", authHeader: "Bearer ` + password + `"}`), "vendor", interceptor.Funcs{}, byRepository, "auths[0]: only basic auth supported", final},
 		{"a header that is not base64", auths(`- {url: "URL", authHeader: "Basic ` + password + `"}`), "vendor", interceptor.Funcs{}, byRepository, "auths[0]: the value of the auth header must be Basic", final},
+		{"the Context has no repository, and items do not know that of their Installation", fixed("repositoryContext: {type: local, filePath: team-a}\n", ""), "vendor", interceptor.Funcs{}, byKey("component: {name: example.org/shop, version: 1.0.0}\nresource: {name: blob}\n"), "the Context vendor names no repository: set its repositoryContext", final},
 		{"authHeader and secretRef", auths(`- {url: "URL", authHeader: "` + header + `", secretRef: {name: charts}}`), "vendor", interceptor.Funcs{}, byRepository, "authHeader and secretRef are both set", final},
 		{"neither authHeader nor secretRef", auths(`- {url: "URL"}`), "vendor", interceptor.Funcs{}, byRepository, "failed to get auth header: set authHeader or secretRef", final},
 		{"no address", auths(`- {authHeader: "` + header + `"}`), "vendor", interceptor.Funcs{}, byRepository, "auths[0]: url: ", final},

@@ -2,6 +2,7 @@ package files
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,7 +46,7 @@ func (l *Loader) resource(ctx context.Context, item *v1alpha1.DeployItem, source
 	defer session.Close() //nolint:errcheck // nothing is written
 	version, err := session.Resolve(ctx, component.Reference{Name: key.Component.Name, Version: key.Component.Version})
 	if err != nil {
-		return nil, err // says what was done
+		return nil, itemcontext.WithoutRepository(err, cmp.Or(item.Spec.Context, v1alpha1.DefaultContextName)) // says what was done
 	}
 	resource, err := version.Resource(key.Resource)
 	if err != nil {
