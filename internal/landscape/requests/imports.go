@@ -99,7 +99,7 @@ func ReplaceImports(installation *v1alpha1.Installation, values []ImportValue) e
 		at := slices.IndexFunc(spec.Imports.Data, func(item v1alpha1.DataImport) bool { return item.Name == value.Name })
 		_, mapped := spec.ImportDataMappings[value.Name]
 		if at < 0 && !mapped {
-			unknown = append(unknown, fmt.Errorf("import parameter '%s' not found in the installation", value.Name))
+			unknown = append(unknown, fmt.Errorf("import parameter '%s' not found in the installation: if its blueprint has it, list it in spec.importDataMappings first", value.Name))
 			continue
 		}
 		if at >= 0 {

@@ -121,7 +121,7 @@ func TestCommands(t *testing.T) {
 		{"the last resort for nothing", NewForceDeleteCommand, "none --dry-run", 1, "", "Error: cannot collect installation: there is no Installation none", ""},
 		{"an import gets a value", NewSetImportCommand, "shop size=3", 0,
 			"Set size of the Installation shop; start a job with landscaper-cli installations reconcile shop\n", "", "PATCH shop"},
-		{"an import that there is not", NewSetImportCommand, "shop weight=3", 1, "", "Error: import parameter 'weight' not found in the installation\n", ""},
+		{"an import that there is not", NewSetImportCommand, "shop weight=3", 1, "", "Error: import parameter 'weight' not found in the installation: if its blueprint has it, list it in spec.importDataMappings first\n", ""},
 		{"a value without a name", NewSetImportCommand, "shop =3", 64, "", `Error: "=3": write KEY=VALUE, KEY:=VALUE or KEY@FILE` + "\n", ""},
 		{"no value at all", NewSetImportCommand, "shop", 64, "", "Error: KEY=VALUE is missing\nUsage:   set-import NAME KEY=VALUE...\n", ""},
 		{"an import of nothing", NewSetImportCommand, "none size=3", 3, "", "Error: read the Installation: ", ""},

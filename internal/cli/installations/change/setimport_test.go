@@ -77,7 +77,7 @@ func TestSetImportParameters(t *testing.T) {
 		c := &terminaltest.Console{}
 		return terminal.Run(t.Context(), NewSetImportParametersCommand(c.Streams()), c.Streams(), terminaltest.Fields(args)), c
 	}
-	if code, c := run("shop.yaml domain=example.org x=1"); code == 0 || c.Err.String() != "Error: import parameter 'x' not found in the installation\n" {
+	if code, c := run("shop.yaml domain=example.org x=1"); code == 0 || c.Err.String() != "Error: import parameter 'x' not found in the installation: if its blueprint has it, list it in spec.importDataMappings first\n" {
 		t.Errorf("%d %s", code, c.Err.String())
 	}
 	if code, c := run("shop.yaml domain=example.org size=3 -o new.yaml"); code != 0 || c.Out.String() != "Wrote the Installation to new.yaml\n" {
@@ -118,8 +118,8 @@ func TestWrongManifests(t *testing.T) {
 		{"an object of another kind", "kind: Target\nspec: {}\n", "f.yaml size=3", "Error: f.yaml: kind \"Target\": name the manifest of an Installation\n"},
 		{"a list", "- kind: Installation\n", "f.yaml size=3", "Error: f.yaml: "},
 		{"a second document would be lost", shopManifest + "---\nkind: Target\n", "f.yaml size=3", "Error: f.yaml: line 12: a second document begins here: leave one\n"},
-		{"an import that there is not", shopManifest, "f.yaml size=3 weight=1", "Error: import parameter 'weight' not found in the installation\n"},
-		{"all that there are not", shopManifest, "f.yaml a=1 b=2", "Error: import parameter 'a' not found in the installation\nimport parameter 'b' not found in the installation\n"},
+		{"an import that there is not", shopManifest, "f.yaml size=3 weight=1", "Error: import parameter 'weight' not found in the installation: if its blueprint has it, list it in spec.importDataMappings first\n"},
+		{"all that there are not", shopManifest, "f.yaml a=1 b=2", "Error: import parameter 'a' not found in the installation: if its blueprint has it, list it in spec.importDataMappings first\nimport parameter 'b' not found in the installation: if its blueprint has it, list it in spec.importDataMappings first\n"},
 		{"no YAML", "a: [", "f.yaml size=3", "Error: f.yaml: "},
 		{"a value of another type", strings.Replace(shopManifest, "name: shop #", "name: [] #", 1), "f.yaml size=3", "Error: f.yaml: "},
 		{"no value", shopManifest, "f.yaml", "Error: KEY=VALUE is missing\nUsage:   set-import-parameters FILE KEY=VALUE...\n"},
