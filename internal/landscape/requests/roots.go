@@ -20,12 +20,19 @@ func Failed(root *inspect.Node) bool {
 }
 
 // Delete deletes an Installation, and no other one of its name. With keep, what it has deployed stays
-// on its clusters.
+// on its clusters. A root whose deletion has failed gets another job: the API server has its deletion
+// already, and nothing would follow from another request for it.
 func Delete(ctx context.Context, c client.Client, installation *v1alpha1.Installation, keep bool) error {
 	if keep {
 		if err := Annotate(ctx, c, installation, v1alpha1.DeleteWithoutUninstallAnnotation, "true"); err != nil {
 			return fmt.Errorf("ask for a deletion without uninstalling: %w", err)
 		}
+	}
+	if installation.DeletionTimestamp != nil && installation.Status.InstallationPhase == v1alpha1.InstallationPhases.DeleteFailed && CheckRoot(installation) == nil {
+		if err := Annotate(ctx, c, installation, v1alpha1.OperationAnnotation, string(v1alpha1.ReconcileOperation)); err != nil {
+			return fmt.Errorf("ask for the deletion again: %w", err)
+		}
+		return nil
 	}
 	uid := installation.UID
 	if err := c.Delete(ctx, installation, client.Preconditions{UID: &uid}); err != nil {

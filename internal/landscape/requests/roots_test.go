@@ -52,6 +52,34 @@ func TestDelete(t *testing.T) {
 	}
 }
 
+// TestDeleteAgain: a deletion that has failed goes on by a job of the root, and not by another
+// request, which the API server would answer without any effect.
+func TestDeleteAgain(t *testing.T) {
+	for _, test := range []struct {
+		reason string
+		change func(*v1alpha1.Installation)
+		want   string
+	}{
+		{"it has failed", func(*v1alpha1.Installation) {}, "reconcile"},
+		{"it is at work", func(i *v1alpha1.Installation) { i.Status.InstallationPhase = v1alpha1.InstallationPhases.Deleting }, ""},
+		{"a part has no jobs of its own", func(i *v1alpha1.Installation) { i.Labels = map[string]string{v1alpha1.EncompassedByLabel: "root"} }, ""},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			now := metav1.Now()
+			installation := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "shop", UID: "u", Finalizers: []string{"test/holds"}, DeletionTimestamp: &now}}
+			installation.Status.InstallationPhase = v1alpha1.InstallationPhases.DeleteFailed
+			test.change(installation)
+			c := clusterWith(t, installation)
+			if err := Delete(t.Context(), c, installation, false); err != nil {
+				t.Fatal(err)
+			}
+			if err := c.Get(t.Context(), client.ObjectKeyFromObject(installation), installation); err != nil || installation.Annotations[v1alpha1.OperationAnnotation] != test.want {
+				t.Errorf("%v, %v", installation.Annotations, err)
+			}
+		})
+	}
+}
+
 // TestFailed: only what has failed and does not run is run again.
 func TestFailed(t *testing.T) {
 	root := func(finished string) *inspect.Node {
