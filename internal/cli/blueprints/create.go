@@ -221,6 +221,9 @@ func (f *createFlags) flows(text *strings.Builder, info *v1alpha1.Blueprint, c c
 			continue
 		}
 		imports.add(definition.Name, definition.Schema, definition.TargetType, definition.Type, c.data[definition.Name], c.targets[definition.Name])
+		if definition.Required != nil && !*definition.Required {
+			imports.optional(definition.Name)
+		}
 	}
 	for i := range info.Exports {
 		definition := &info.Exports[i]
@@ -248,6 +251,17 @@ func (f *flowing) add(name string, schema *v1alpha1.JSONSchemaDefinition, target
 		field, value = "targetMap", "{"+strings.ReplaceAll(target, ":", ": ")+"}"
 	}
 	f[1] = append(f[1], entry{name, field, value, "Target type: " + targetType})
+}
+
+// optional says of an import that an Installation need not have it: an entry without a value is refused.
+func (f *flowing) optional(name string) {
+	for _, entries := range f {
+		for i := range entries {
+			if entries[i].name == name {
+				entries[i].about += "; optional: without a value, leave the entry out"
+			}
+		}
+	}
 }
 
 func (f *createFlags) part(text *strings.Builder, title string, entries flowing) {

@@ -29,6 +29,7 @@ imports:
 - {name: cluster, type: target, targetType: landscaper.gardener.cloud/kubernetes-cluster}
 - {name: others, type: targetList, targetType: landscaper.gardener.cloud/kubernetes-cluster}
 - {name: domain, type: data, schema: {type: string}}
+- {name: motto, type: data, schema: {type: string}, required: false}
 - {name: replicas, type: data, schema: {type: integer}}
 exports:
 - {name: address, type: data, schema: {type: string}}
@@ -44,6 +45,9 @@ func TestCreate(t *testing.T) {
     data:
     # Schema: {"type":"string"}
     - name: domain
+      dataRef: ""
+    # Schema: {"type":"string"}; optional: without a value, leave the entry out
+    - name: motto
       dataRef: ""
     targets:
     # Target type: landscaper.gardener.cloud/kubernetes-cluster
@@ -73,7 +77,7 @@ func TestCreate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if loaded, err := blueprint.Load(files); err != nil || len(loaded.Info.Imports) != 4 {
+	if loaded, err := blueprint.Load(files); err != nil || len(loaded.Info.Imports) != 5 {
 		t.Errorf("the blueprint does not survive: %v", err)
 	}
 }
