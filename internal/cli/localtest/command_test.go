@@ -94,3 +94,10 @@ func TestNewBlueprint(t *testing.T) {
 		t.Errorf("%d: %s", code, c.Err.String())
 	}
 }
+
+// TestExamples: the tests that examples bring along pass.
+func TestExamples(t *testing.T) {
+	if code, out, errs := run(t, "../../../examples"); code != 0 || !strings.Contains(out, " 0 failed") {
+		t.Errorf("%d: %s%s", code, out, errs)
+	}
+}
