@@ -73,6 +73,9 @@ func (f *approving) run(ctx context.Context, streams terminal.Streams, on *conne
 		}
 		fmt.Fprint(streams.Err, plan.Text(result, false))
 	}
+	if present, _, err := s.find(ctx, name, ""); err == nil && present.Name != found.Name {
+		fmt.Fprintf(streams.Err, "Warning: the next job needs an approval of plan %s: look at it with landscaper-cli plans show %s\n", present.Spec.Digest, name)
+	}
 	if unknown := found.Spec.Summary.Unknown; unknown > 0 && !f.acceptUnknown {
 		return fmt.Errorf("plan %s has %d parts that only the job can know: look at them with landscaper-cli plans show %s, and accept them with --accept-unknown", found.Spec.Digest, unknown, name)
 	}

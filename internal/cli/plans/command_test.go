@@ -53,6 +53,7 @@ func TestPlans(t *testing.T) {
 		{"a short digest could mean any plan", []string{shop, present}, "approve shop --digest sha256:bb", 64, "", `Error: --digest "sha256:bb": write sha256: and at least 10 digits`},
 		{"another plan than the stored ones", []string{shop, present}, "approve shop --digest " + digests[0], 3, "", "Error: Installation shop has no plan " + digests[0] + ": the present one is " + digests[1]},
 		{"no plan is approved unseen", []string{shop, present}, "approve shop", 64, "", "Error: name the plan with --digest"},
+		{"the plan before the present one is of no use to the next job", []string{shop, planOf(t, digests[0], "u", "2026-01-01T00:00:00Z", "1", 2), present}, "approve shop --digest " + digests[0], 1, "", "Warning: the next job needs an approval of plan " + digests[1] + ": look at it with landscaper-cli plans show shop\nError: plan " + digests[0]},
 		{"unknown parts are accepted by those who say so", []string{shop, planOf(t, digests[0], "u", "2026-01-01T00:00:00Z", "1", 2)}, "approve shop --digest " + digests[0], 1, "", "Error: plan " + digests[0] + " has 2 parts that only the job can know"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
