@@ -99,10 +99,10 @@ type FleetTargets struct {
 
 // FleetTemplate is what each Target gets.
 type FleetTemplate struct {
-	// Labels of the Installations.
+	// Labels of the Installations. Those of fleet.landscaper.dev belong to the Fleet.
 	// +optional
 	Labels map[string]string `json:"labels,omitempty"`
-	// Annotations of the Installations.
+	// Annotations of the Installations. Those of fleet.landscaper.dev and operations belong to the Fleet.
 	// +optional
 	Annotations map[string]string `json:"annotations,omitempty"`
 	// TargetImport is the import of the blueprint that gets the Target.
@@ -110,30 +110,9 @@ type FleetTemplate struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	TargetImport string `json:"targetImport"`
-	// DataObjects are written for each Target: a name under imports.data of the specification that is
-	// listed here refers to the DataObject of the Target.
-	// +optional
-	// +listType=map
-	// +listMapKey=name
-	// +kubebuilder:validation:MaxItems=50
-	DataObjects []FleetDataObject `json:"dataObjects,omitempty"`
 	// Spec is the specification of the Installations, without the Target.
 	// +required
 	Spec v1alpha1.InstallationSpec `json:"spec"`
-}
-
-// FleetDataObject is written for each Target.
-type FleetDataObject struct {
-	// Name is the name by which imports refer to it.
-	// +required
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=63
-	Name string `json:"name"`
-	// Data is the value.
-	// +required
-	// +kubebuilder:pruning:PreserveUnknownFields
-	// +kubebuilder:validation:Schemaless
-	Data v1alpha1.AnyJSON `json:"data"`
 }
 
 // FleetVersion is the version of a component, or the Channel that finds it.
@@ -211,7 +190,8 @@ const (
 	RemovalDelete RemovalPolicy = "Delete"
 	// RemovalOrphan leaves it to users, with what it has deployed.
 	RemovalOrphan RemovalPolicy = "Orphan"
-	// RemovalWait leaves it in the Fleet, without changes, until a user decides.
+	// RemovalWait leaves it in the Fleet, without changes, until a user decides. When the Fleet is deleted,
+	// it is the same as Orphan.
 	RemovalWait RemovalPolicy = "Wait"
 )
 
@@ -227,9 +207,9 @@ type FleetRemoval struct {
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(h|m|s))+$`
 	Grace string `json:"grace,omitempty"`
-	// MaxPercent is how many of the Installations may be removed at once, in percent: 20 by default, and
-	// one is always permitted. If more would be, none is, until the annotation AllowRemovalAnnotation
-	// has their number.
+	// MaxPercent is how many of the Installations may be without a Target at the same time, in percent: 20
+	// by default, and one is always permitted. If there are more, none is removed, until the annotation
+	// fleet.landscaper.dev/allow-removal has their number.
 	// +optional
 	// +kubebuilder:default=20
 	// +kubebuilder:validation:Minimum=0
@@ -247,7 +227,8 @@ const (
 	FailureStop FailureAction = "Stop"
 	// FailureSkip leaves the Installation as it is, and goes on.
 	FailureSkip FailureAction = "Skip"
-	// FailureGoBack brings the Installation back to its specification before, and begins no further one.
+	// FailureGoBack brings the Installations that have failed back to the revision that all Targets had
+	// last, and begins no further one.
 	FailureGoBack FailureAction = "GoBack"
 	// FailureGoBackWave brings all Installations of the wave back.
 	FailureGoBackWave FailureAction = "GoBackWave"
@@ -414,6 +395,9 @@ type FleetStatus struct {
 	// Counts are those of all waves together.
 	// +optional
 	Counts FleetCounts `json:"counts,omitempty"`
+	// Departed is how many Installations of the Fleet have no Target any more that it selects.
+	// +optional
+	Departed int32 `json:"departed,omitempty"`
 }
 
 // FleetCounts count Targets and their Installations.

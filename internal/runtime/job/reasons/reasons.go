@@ -241,6 +241,23 @@ const (
 	RolledBack      Reason = "RolledBack"
 )
 
+// Fleets: their conditions and events.
+const (
+	Adopted         Reason = "Adopted"
+	Blocked         Reason = "Blocked"
+	NoVersion       Reason = "NoVersion"
+	Removed         Reason = "Removed"
+	RolledOut       Reason = "RolledOut"
+	RollingOut      Reason = "RollingOut"
+	RolloutStarted  Reason = "RolloutStarted"
+	RolloutStopped  Reason = "RolloutStopped"
+	TargetsMissing  Reason = "TargetsMissing"
+	TooManyRemovals Reason = "TooManyRemovals"
+	TooManyTargets  Reason = "TooManyTargets"
+	WaveDone        Reason = "WaveDone"
+	WentBack        Reason = "WentBack"
+)
+
 // Shoots with Flux: the conditions of Extensions, and their events.
 const (
 	BootstrapFinished        Reason = "BootstrapFinished"
