@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"go.landscaper.dev/api/deployer"
-	"go.landscaper.dev/internal/deploy/expression"
+	"go.landscaper.dev/internal/base/expression"
 )
 
 // expressions are the conditions of a check in CEL. Those that are nil were not given.

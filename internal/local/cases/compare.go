@@ -12,7 +12,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"go.landscaper.dev/internal/deploy/expression"
+	"go.landscaper.dev/internal/base/expression"
 	"go.landscaper.dev/internal/local"
 )
 

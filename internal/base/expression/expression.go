@@ -1,4 +1,4 @@
-// Package expression evaluates conditions in CEL on objects of target clusters. What
+// Package expression evaluates conditions in CEL on objects of clusters. What
 // an expression may cost is bounded, and what it says about an object never has a
 // value in it: the object may be a Secret.
 package expression
