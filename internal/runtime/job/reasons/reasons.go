@@ -245,7 +245,6 @@ const (
 const (
 	Adopted         Reason = "Adopted"
 	Blocked         Reason = "Blocked"
-	NoVersion       Reason = "NoVersion"
 	Removed         Reason = "Removed"
 	RolledOut       Reason = "RolledOut"
 	RollingOut      Reason = "RollingOut"
