@@ -216,6 +216,9 @@ func addControllers(ctx context.Context, manager ctrl.Manager, config Config, li
 	if err := features.fleets.addChannels(ctx, manager, &config, library); err != nil {
 		return err
 	}
+	if err := features.fleets.addFleets(manager, &config); err != nil {
+		return err
+	}
 	if config.runs(Contexts) {
 		err := (&defaultcontext.Reconciler{
 			Client: manager.GetClient(), ExcludedNamespaces: config.ExcludedNamespaces, RepositoryContext: config.RepositoryContext,
