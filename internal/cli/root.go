@@ -19,6 +19,7 @@ import (
 	"go.landscaper.dev/internal/cli/components"
 	"go.landscaper.dev/internal/cli/console"
 	"go.landscaper.dev/internal/cli/doctor"
+	"go.landscaper.dev/internal/cli/fleets"
 	"go.landscaper.dev/internal/cli/foreign"
 	"go.landscaper.dev/internal/cli/installations"
 	"go.landscaper.dev/internal/cli/localrun"
@@ -59,6 +60,7 @@ given or ` + terminal.ExitCodesVariable + ` is 2.`,
 		components.NewCommand(streams),
 		plans.NewCommand(streams),
 		channels.NewCommand(streams),
+		fleets.NewCommand(streams),
 		targets.NewCommand(streams),
 		doctor.NewCommand(streams),
 		console.NewCommand(streams),

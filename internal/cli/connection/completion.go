@@ -41,6 +41,16 @@ func (f *Flags) completeInstallations(limit int, selector string) cobra.Completi
 	}
 }
 
+// CompleteFleets proposes Fleets.
+func CompleteFleets(f *Flags, limit int) cobra.CompletionFunc {
+	return func(command *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		if len(args) >= limit {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return f.names(command.Context(), fleetv1alpha1.GroupVersion.WithKind("FleetList"), ""), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
 // CompleteChannels proposes Channels.
 func CompleteChannels(f *Flags, limit int) cobra.CompletionFunc {
 	return func(command *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {

@@ -270,7 +270,8 @@ var kinds = map[string]kind{
 	"targets": {ours, "Target"}, "dataobjects": {ours, "DataObject"}, "contexts": {ours, "Context"},
 	"deliveryrevisions": {delivery, "DeliveryRevision"}, "deliveryplans": {delivery, "DeliveryPlan"}, "deliveryapprovals": {delivery, "DeliveryApproval"},
 	"channels": {"fleet.landscaper.dev/v1alpha1", "Channel"}, "fleets": {"fleet.landscaper.dev/v1alpha1", "Fleet"},
-	"secrets": {"v1", "Secret"}, "configmaps": {"v1", "ConfigMap"}, "namespaces": {"v1", "Namespace"}, "events": {"v1", "Event"},
+	"controllerrevisions": {"apps/v1", "ControllerRevision"},
+	"secrets":             {"v1", "Secret"}, "configmaps": {"v1", "ConfigMap"}, "namespaces": {"v1", "Namespace"}, "events": {"v1", "Event"},
 }
 
 // pathOf is where an object is in the API.
