@@ -180,7 +180,7 @@ var DefinitionKind = schema.GroupVersionKind{Group: "apiextensions.k8s.io", Vers
 var kinds = map[meta.RESTScope][]schema.GroupVersionKind{
 	meta.RESTScopeNamespace: append(ours(
 		"Installation", "Execution", "DeployItem", "DataObject", "Target", "Context", "ComponentVersionOverwrites", "TargetSync", "LsHealthCheck",
-	), append(theirs("Secret", "ConfigMap", "Event", "ServiceAccount"), append(append(ofDelivery("DeliveryPolicy", "DeliveryRevision", "DeliveryPlan", "DeliveryApproval"), versioned(fleetv1alpha1.GroupVersion, []string{"Fleet", "Channel"})...), coordinationv1.SchemeGroupVersion.WithKind("Lease"))...)...),
+	), append(theirs("Secret", "ConfigMap", "Event", "ServiceAccount"), append(append(ofDelivery("DeliveryPolicy", "DeliveryRevision", "DeliveryPlan", "DeliveryApproval"), versioned(fleetv1alpha1.GroupVersion, []string{"Fleet", "Channel"})...), coordinationv1.SchemeGroupVersion.WithKind("Lease"), appsv1.SchemeGroupVersion.WithKind("ControllerRevision"))...)...),
 	meta.RESTScopeRoot: append(theirs("Namespace"), DefinitionKind, authenticationv1.SchemeGroupVersion.WithKind("SelfSubjectReview")),
 }
 
