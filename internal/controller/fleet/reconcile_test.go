@@ -304,7 +304,7 @@ func TestForgets(t *testing.T) {
 	}
 	for _, inst := range b.installations() {
 		if len(inst.Labels) > 0 {
-			t.Errorf("%s belongs to nobody, and has %v", inst.Name, inst.Labels)
+			t.Errorf("%s belongs to no user, and has %v", inst.Name, inst.Labels)
 		}
 	}
 }
@@ -330,7 +330,7 @@ func TestManaged(t *testing.T) {
 		change func(*v1alpha1.Installation)
 		want   string
 	}{
-		{"nobody manages it", func(*v1alpha1.Installation) {}, ""},
+		{"no tool manages it", func(*v1alpha1.Installation) {}, ""},
 		{"a label names a tool", func(i *v1alpha1.Installation) { i.Labels = map[string]string{managedByLabel: "Helm"} }, "Installation x is managed by Helm"},
 		{"a tool applies it", func(i *v1alpha1.Installation) {
 			i.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "flux", Operation: metav1.ManagedFieldsOperationApply, FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:spec":{}}`)}}}
@@ -375,7 +375,7 @@ func TestGate(t *testing.T) {
 		{"an expression about an export", fleetv1alpha1.Gate{Expression: "exports.errors.rate < 1"}, shut, ""},
 		{"an expression that is false", fleetv1alpha1.Gate{Expression: "exports.errors.rate > 1"}, shut, "Installation shop-a: the expression is false"},
 		{"an export that does not exist", fleetv1alpha1.Gate{Expression: "exports.none > 1"}, shut, "Installation shop-a: there is no field none yet"},
-		{"an expression that is none", fleetv1alpha1.Gate{Expression: "a b"}, shut, "the expression is not valid"},
+		{"a text that is no expression", fleetv1alpha1.Gate{Expression: "a b"}, shut, "the expression is not valid"},
 		{"a server that agrees", fleetv1alpha1.Gate{URL: server.URL + "/good"}, open, ""},
 		{"a server that does not", fleetv1alpha1.Gate{URL: server.URL + "/bad"}, open, "answers with status 503"},
 		{"a server that leads elsewhere", fleetv1alpha1.Gate{URL: server.URL + "/away"}, open, "answers with status 302"},

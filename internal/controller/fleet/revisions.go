@@ -35,7 +35,7 @@ func (a *attempt) revisions(ctx context.Context) error {
 		}
 		content, err := fleet.Decode(one.Data.Raw)
 		if name, hashErr := content.Revision(a.fleet.Name); err != nil || hashErr != nil || name != one.Name {
-			// Somebody has changed it. What it says now was never rolled out.
+			// Another client has changed it. What it says now was never rolled out.
 			continue
 		}
 		own, newest = append(own, one), max(newest, one.Revision)

@@ -111,7 +111,7 @@ func TestSoak(t *testing.T) {
 	w.want("a=2.0.0 b=2.0.0 c=1.0.0 d=1.0.0", "canary=Soaking rest=Waiting", "RollingOut")
 	out, err := Decide(w.observe(), w.now)
 	if err != nil || !out.Wake.Deadline().Equal(w.now.Add(30*time.Minute)) {
-		t.Errorf("it wakes at %s, %v", out.Wake, err)
+		t.Errorf("the wake is %s, %v", out.Wake, err)
 	}
 	w.now = w.now.Add(29 * time.Minute)
 	w.settle()
@@ -215,7 +215,7 @@ func TestRemoval(t *testing.T) {
 		{"a mass deletion stops", &fleetv1alpha1.FleetRemoval{Policy: "Delete"}, []string{"a", "b", "c"}, "", time.Hour, "Depart shop-a, Depart shop-b, Depart shop-c", "TooManyRemovals"},
 		{"it stops for users as well", &fleetv1alpha1.FleetRemoval{Policy: "Orphan"}, []string{"a", "b"}, "", time.Hour, "Depart shop-a, Depart shop-b", "TooManyRemovals"},
 		{"a user allows it", &fleetv1alpha1.FleetRemoval{Policy: "Delete"}, []string{"a", "b"}, "2", time.Hour, "Delete shop-a, Delete shop-b, Depart shop-a, Depart shop-b", "UpToDate"},
-		{"a permission for fewer is none", &fleetv1alpha1.FleetRemoval{Policy: "Delete"}, []string{"a", "b", "c"}, "2", time.Hour, "Depart shop-a, Depart shop-b, Depart shop-c", "TooManyRemovals"},
+		{"a permission for fewer is not enough", &fleetv1alpha1.FleetRemoval{Policy: "Delete"}, []string{"a", "b", "c"}, "2", time.Hour, "Depart shop-a, Depart shop-b, Depart shop-c", "TooManyRemovals"},
 		{"the share is of all", &fleetv1alpha1.FleetRemoval{Policy: "Delete", MaxPercent: &all}, []string{"a", "b"}, "", time.Hour, "Delete shop-a, Delete shop-b, Depart shop-a, Depart shop-b", "UpToDate"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
@@ -281,7 +281,7 @@ func TestAdoption(t *testing.T) {
 		adopted bool
 		why     string
 	}{
-		{"a root of nobody", func(*v1alpha1.Installation) {}, true, ""},
+		{"a root that belongs to no Fleet", func(*v1alpha1.Installation) {}, true, ""},
 		{"a root of a Fleet that does not exist any more", func(i *v1alpha1.Installation) {
 			i.Annotations = map[string]string{fleetv1alpha1.FleetUIDAnnotation: "old"}
 		}, true, ""},
@@ -377,7 +377,7 @@ func TestHalts(t *testing.T) {
 	}
 }
 
-// TestChangedByOthers: what somebody else changes is reported, not fought.
+// TestChangedByOthers: what another client changes is reported, not fought.
 func TestChangedByOthers(t *testing.T) {
 	w := canaryWorld(t, "Stop")
 	w.writes = nil

@@ -22,7 +22,7 @@ func TestLiteral(t *testing.T) {
 		{"a text that YAML takes for a number", "1.10"},
 		{"a text that YAML takes for a truth value", "no"},
 		{"a text that YAML takes for nothing", "~"},
-		{"a text with a colon is no map", "a: b"},
+		{"a text with a colon is not a map", "a: b"},
 		{"a text with lines", "a\n- b\n---\nc: (( d ))"},
 		{"an anchor is text", "&a *a"},
 		{"an expression", "(( cluster.token ))"},

@@ -26,7 +26,7 @@ const (
 	failed
 	// wentBack has failed with what is wanted, and has an earlier content again.
 	wentBack
-	// changed was given what is wanted, and somebody else has changed it.
+	// changed was given what is wanted, and another client has changed it.
 	changed
 	// blocked cannot have what is wanted.
 	blocked
@@ -36,7 +36,7 @@ const (
 type Member struct {
 	// Target is the name of the Target, Wave that of its wave.
 	Target, Wave string
-	// Installation is nil if there is none.
+	// Installation is nil if the Target has no Installation.
 	Installation *v1alpha1.Installation
 
 	wave    int
@@ -48,7 +48,7 @@ type Member struct {
 	why string
 }
 
-// fails reports whether it counts as not ready, until somebody acts.
+// fails reports whether it counts as not ready, until a user acts.
 func (m *Member) fails() bool { return m.state == failed || m.state == wentBack || m.state == changed }
 
 // pending reports whether it is still to be written.
@@ -131,7 +131,7 @@ func (o *Observation) judgeUpdated(m *Member, end outcome) error {
 	case present != m.desired.SpecDigest:
 		m.state, m.why = changed, "the specification of Installation "+inst.Name+" is not what the Fleet has written: remove its annotation "+fleetv1alpha1.AppliedAnnotation+", and the Fleet writes it again"
 	case end == idle:
-		// Somebody has taken the request away.
+		// Another client has taken the request away.
 		m.state = outdated
 	case end == bad:
 		m.state, m.why = failed, "Installation "+inst.Name+" has failed"

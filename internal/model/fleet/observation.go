@@ -28,7 +28,7 @@ type Observation struct {
 	// Verdicts are those of the gates of the wave that has come to them, by their names; nil if they were
 	// not asked.
 	Verdicts map[string]Verdict
-	// Managed says who else writes an Installation that does not belong to a Fleet; empty if nobody does.
+	// Managed says who else writes an Installation that does not belong to a Fleet; empty if no other client does.
 	Managed func(*v1alpha1.Installation) string
 	// SpecDigest is the function of this name, or one that remembers.
 	SpecDigest func(*v1alpha1.Installation) (string, error)

@@ -112,7 +112,7 @@ func pick(of []candidate, which func(candidate) bool) []candidate {
 	return picked
 }
 
-// order is a place that a name has among all others, whoever they are.
+// order is a place that a name has among all others, whatever the others are.
 func order(name string) uint64 {
 	sum := sha256.Sum256([]byte(name))
 	return binary.BigEndian.Uint64(sum[:8])

@@ -91,7 +91,7 @@ func (w *world) step() bool {
 		}
 	}
 	if !out.Wake.Recorded() {
-		w.t.Fatal("nothing wakes it")
+		w.t.Fatal("the decision has no wake")
 	}
 	if out.Store != nil {
 		name, err := out.Store.Revision(w.fleet.Name)
