@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -251,7 +250,7 @@ func TestFleet(t *testing.T) {
 		if got := levels(t, space); got != "t0=better t1=better t2=better t3=better t4=better t5=better" {
 			t.Errorf("levels: %s", got)
 		}
-		revisions := &appsv1.ControllerRevisionList{}
+		revisions := &metav1.PartialObjectMetadataList{TypeMeta: metav1.TypeMeta{APIVersion: "apps/v1", Kind: "ControllerRevisionList"}}
 		if err := env.Admin.List(t.Context(), revisions, client.InNamespace(space)); err != nil || len(revisions.Items) != 3 {
 			t.Errorf("%d revisions, %v", len(revisions.Items), err)
 		}
