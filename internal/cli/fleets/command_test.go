@@ -54,10 +54,10 @@ func TestFleets(t *testing.T) {
 		{"a promotion", fleetOf(channel, "Gated", rolling), "promote shop", 0, "wave first of Fleet shop is promoted for revision shop-b\n", "", []string{"PATCH " + path}, `"shop-b/first"`},
 		{"a pause", fleetOf(channel, "Running", rolling), "pause shop --reason audit", 0, "Fleet shop begins no further Installation; jobs that run go on\n", "", []string{"PATCH " + path}, `"reason":"audit"`},
 		{"the end of a pause", fleetOf(paused, "Running", rolling), "resume shop", 0, "Fleet shop goes on\n", "", []string{"PATCH " + path}, `"rollout":{}`},
-		{"no pause that could end", fleetOf(channel, "Running", rolling), "resume shop", 1, "", "Error: Fleet shop is not paused", nil, ""},
+		{"no pause that could end", fleetOf(channel, "Running", rolling), "resume shop", 1, "", "Error: the Fleet shop is not paused", nil, ""},
 		{"the way back to what all had last", fleetOf(channel, "Stopped", halted), "go-back shop", 0, "Fleet shop rolls revision shop-a out, with version 1.0.0\nit does not follow its Channel any more", "", []string{"PUT " + path}, `"version":"1.0.0"}`},
 		{"the way back to any that is kept", fleetOf(channel, "Stopped", halted), "go-back shop --to shop-0", 0, "Fleet shop rolls revision shop-0 out, with version 0.9.0\n", "", []string{"PUT " + path}, `"version":"0.9.0"}`},
-		{"a revision of another Fleet", fleetOf(channel, "Stopped", halted), "go-back shop --to other", 1, "", "Error: Fleet shop has no such revision", nil, ""},
+		{"a revision of another Fleet", fleetOf(channel, "Stopped", halted), "go-back shop --to other", 1, "", "Error: the Fleet shop has no such revision", nil, ""},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			objects := []string{test.fleet, installation("shop-x", "first", "shop-b", "Failed"), installation("shop-y", "first", "shop-b", "Succeeded"), installation("shop-z", "rest", "shop-a", "Succeeded")}

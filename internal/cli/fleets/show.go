@@ -179,7 +179,7 @@ func await(out io.Writer, events watch.Interface, said *string) (ended bool, err
 			continue
 		}
 		if event.Type == watch.Deleted {
-			return true, fmt.Errorf("Fleet %s was deleted", terminal.Printable(fleet.Name))
+			return true, fmt.Errorf("the Fleet %s was deleted", terminal.Printable(fleet.Name))
 		}
 		if ended, err := progress(out, fleet, said); ended {
 			return true, err

@@ -72,7 +72,7 @@ rolled out now, and for this wave alone; other gates of the wave are asked never
 func promote(ctx context.Context, out io.Writer, on *connection.Connection, fleet *fleetv1alpha1.Fleet) error {
 	name, wave := terminal.Printable(fleet.Name), fleet.Status.Wave
 	if wave == "" {
-		return fmt.Errorf("Fleet %s has no wave that could be promoted: its roll-out has ended, or has not begun", name)
+		return fmt.Errorf("the Fleet %s has no wave that could be promoted: its roll-out has ended, or has not begun", name)
 	}
 	value := fleet.Status.Revision + "/" + wave
 	if err := patch(ctx, on, fleet, map[string]any{"metadata": map[string]any{"annotations": map[string]any{fleetv1alpha1.PromotedAnnotation: value}}}); err != nil {
@@ -103,7 +103,7 @@ func newPauseCommand(streams terminal.Streams) *cobra.Command {
 func newResumeCommand(streams terminal.Streams) *cobra.Command {
 	s := &steering{act: func(ctx context.Context, out io.Writer, on *connection.Connection, fleet *fleetv1alpha1.Fleet) error {
 		if fleet.Spec.Rollout == nil || fleet.Spec.Rollout.Paused == nil {
-			return fmt.Errorf("Fleet %s is not paused", terminal.Printable(fleet.Name))
+			return fmt.Errorf("the Fleet %s is not paused", terminal.Printable(fleet.Name))
 		}
 		if err := patch(ctx, on, fleet, map[string]any{"spec": map[string]any{"rollout": map[string]any{"paused": nil}}}); err != nil {
 			return err
@@ -141,7 +141,7 @@ func goBack(ctx context.Context, out io.Writer, on *connection.Connection, fleet
 	}
 	revision := choose(fleet, list.Items, to)
 	if revision == nil {
-		return fmt.Errorf("Fleet %s has no such revision: kubectl get controllerrevisions -l %s=%s lists those that are kept", terminal.Printable(fleet.Name), fleetv1alpha1.FleetLabel, model.LabelValue(fleet.Name))
+		return fmt.Errorf("the Fleet %s has no such revision: kubectl get controllerrevisions -l %s=%s lists those that are kept", terminal.Printable(fleet.Name), fleetv1alpha1.FleetLabel, model.LabelValue(fleet.Name))
 	}
 	content, err := model.Decode(revision.Data.Raw)
 	if err != nil {

@@ -80,13 +80,13 @@ func (a *Asker) all(ctx context.Context, text string, members []*fleet.Member) e
 		}
 		object, err := a.variables(ctx, m.Installation)
 		if err != nil {
-			return fmt.Errorf("Installation %s: %w", m.Installation.Name, err)
+			return fmt.Errorf("at Installation %s: %w", m.Installation.Name, err)
 		}
 		switch holds, err := condition.Holds(object); {
 		case err != nil:
-			return fmt.Errorf("Installation %s: %w", m.Installation.Name, err)
+			return fmt.Errorf("at Installation %s: %w", m.Installation.Name, err)
 		case !holds:
-			return fmt.Errorf("Installation %s: the expression is false", m.Installation.Name)
+			return fmt.Errorf("at Installation %s: the expression is false", m.Installation.Name)
 		}
 	}
 	return nil

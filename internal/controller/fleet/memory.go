@@ -29,6 +29,8 @@ type memory struct {
 	ahead map[string]ahead
 	// digests are those of specifications, and managers who else writes Installations.
 	digests, managers map[types.UID]noted
+	// made is what Targets are to have, by their versions.
+	made map[fleet.MadeFor]*fleet.Desired
 	// reported is when the status was written last.
 	reported time.Time
 	// asked is what the gates of a wave have said last.
@@ -105,12 +107,17 @@ func (m *memory) behind(cached, own *v1alpha1.Installation) bool {
 	return resourceversion.Older(cached.ResourceVersion, own.ResourceVersion)
 }
 
-// forgetOthers drops what is noted of Installations that do not exist.
-func (m *memory) forgetOthers(all []*v1alpha1.Installation) {
-	if len(m.digests)+len(m.managers) <= 2*len(all)+16 {
-		return
+// spare is by how much more may be remembered than there is.
+const spare = 16
+
+// forgetOthers drops what is noted of Installations and Targets that do not exist, or have changed.
+func (m *memory) forgetOthers(insts []*v1alpha1.Installation, targets []*v1alpha1.Target) {
+	if len(m.digests)+len(m.managers) > 2*len(insts)+spare {
+		m.digests, m.managers = nil, nil
 	}
-	m.digests, m.managers = nil, nil
+	if m.made == nil || len(m.made) > 2*len(targets)+spare {
+		m.made = map[fleet.MadeFor]*fleet.Desired{}
+	}
 }
 
 // note returns what is noted of an Installation, or finds it out.

@@ -51,7 +51,8 @@ func (a *attempt) observe(ctx context.Context) error {
 		seen.Installations = append(seen.Installations, &insts.Items[i])
 	}
 	seen.Installations = a.known.newest(seen.Installations, r.Now())
-	a.known.forgetOthers(seen.Installations)
+	a.known.forgetOthers(seen.Installations, seen.Targets)
+	seen.Made = a.known.made
 	fleets := &fleetv1alpha1.FleetList{}
 	if err := r.Cache.List(ctx, fleets, in, client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("list Fleets: %w", err)
@@ -123,7 +124,7 @@ func managerOf(inst *v1alpha1.Installation) string {
 		return "Installation " + inst.Name + " is managed by " + tool
 	}
 	for _, entry := range inst.ManagedFields {
-		if entry.Operation == metav1.ManagedFieldsOperationApply && entry.Subresource == "" && entry.FieldsV1 != nil && strings.Contains(string(entry.FieldsV1.Raw), `"f:spec"`) {
+		if entry.Operation == metav1.ManagedFieldsOperationApply && entry.Subresource == "" && entry.FieldsV1 != nil && strings.Contains(entry.FieldsV1.GetRawString(), `"f:spec"`) {
 			return "Installation " + inst.Name + " is applied by " + entry.Manager
 		}
 	}

@@ -200,7 +200,7 @@ func (b *bench) version(version string) {
 // TestRequests: each Installation is written once in a roll-out, a status grows by waves alone, and a
 // Fleet without a change makes no request at all.
 func TestRequests(t *testing.T) {
-	for _, count := range []int{10, 100, 1000} {
+	for _, count := range []int{10, 100} {
 		t.Run(fmt.Sprint(count), func(t *testing.T) {
 			b := newBench(t, append(targetsFor(count), fleetOf("1.0.0"))...)
 			b.settle()
@@ -333,10 +333,10 @@ func TestManaged(t *testing.T) {
 		{"no tool manages it", func(*v1alpha1.Installation) {}, ""},
 		{"a label names a tool", func(i *v1alpha1.Installation) { i.Labels = map[string]string{managedByLabel: "Helm"} }, "Installation x is managed by Helm"},
 		{"a tool applies it", func(i *v1alpha1.Installation) {
-			i.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "flux", Operation: metav1.ManagedFieldsOperationApply, FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:spec":{}}`)}}}
+			i.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "flux", Operation: metav1.ManagedFieldsOperationApply, FieldsV1: metav1.NewFieldsV1(`{"f:spec":{}}`)}}
 		}, "Installation x is applied by flux"},
 		{"a user has written it", func(i *v1alpha1.Installation) {
-			i.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubectl", Operation: metav1.ManagedFieldsOperationUpdate, FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:spec":{}}`)}}}
+			i.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubectl", Operation: metav1.ManagedFieldsOperationUpdate, FieldsV1: metav1.NewFieldsV1(`{"f:spec":{}}`)}}
 		}, ""},
 	} {
 		inst := &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Name: "x"}}
@@ -373,8 +373,8 @@ func TestGate(t *testing.T) {
 	}{
 		{"an expression about the status", fleetv1alpha1.Gate{Expression: "installation.status.phase == 'Succeeded'"}, shut, ""},
 		{"an expression about an export", fleetv1alpha1.Gate{Expression: "exports.errors.rate < 1"}, shut, ""},
-		{"an expression that is false", fleetv1alpha1.Gate{Expression: "exports.errors.rate > 1"}, shut, "Installation shop-a: the expression is false"},
-		{"an export that does not exist", fleetv1alpha1.Gate{Expression: "exports.none > 1"}, shut, "Installation shop-a: there is no field none yet"},
+		{"an expression that is false", fleetv1alpha1.Gate{Expression: "exports.errors.rate > 1"}, shut, "at Installation shop-a: the expression is false"},
+		{"an export that does not exist", fleetv1alpha1.Gate{Expression: "exports.none > 1"}, shut, "at Installation shop-a: there is no field none yet"},
 		{"a text that is no expression", fleetv1alpha1.Gate{Expression: "a b"}, shut, "the expression is not valid"},
 		{"a server that agrees", fleetv1alpha1.Gate{URL: server.URL + "/good"}, open, ""},
 		{"a server that does not", fleetv1alpha1.Gate{URL: server.URL + "/bad"}, open, "answers with status 503"},

@@ -96,7 +96,7 @@ func (d *decider) decide() error {
 		return nil
 	}
 	d.waves = wavesOf(&d.Fleet.Spec)
-	d.members, d.departed, err = d.Observation.members(d.content, selected, d.waves)
+	d.members, d.departed, err = d.Observation.members(d.content, d.revision, selected, d.waves)
 	if err != nil {
 		d.stop(reasons.InvalidSpec, err.Error())
 		return nil
@@ -207,7 +207,7 @@ func (d *decider) end() {
 		}
 	}
 	d.out.Released = left == 0
-	d.out.Status.Departed = int32(min(left, math.MaxInt32)) //nolint:gosec // it is bounded here
+	d.out.Status.Departed = int32(min(left, math.MaxInt32))
 	if left > 0 {
 		d.halt, d.reason = fmt.Sprintf("the Fleet is deleted, and %d Installations are left", left), reasons.Removing
 		d.ready()

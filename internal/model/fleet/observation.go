@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -32,6 +33,26 @@ type Observation struct {
 	Managed func(*v1alpha1.Installation) string
 	// SpecDigest is the function of this name, or one that remembers.
 	SpecDigest func(*v1alpha1.Installation) (string, error)
+	// Made is what was worked out before for versions of Targets; nil remembers nothing.
+	Made map[MadeFor]*Desired
+}
+
+// MadeFor is from what it follows which content a Target is to have.
+type MadeFor struct{ Revision, Target, Version string }
+
+// desired is what a Target is to have, from memory if nothing has changed. Whether there is a DataObject
+// is asked each time.
+func (o *Observation) desired(content Content, revision string, target *v1alpha1.Target) (*Desired, error) {
+	key := MadeFor{revision, target.Name, target.ResourceVersion}
+	asks := slices.ContainsFunc(content.Values, func(v fleetv1alpha1.FleetValue) bool { return v.DataObject != "" })
+	if known := o.Made[key]; known != nil && !asks {
+		return known, nil
+	}
+	made, err := content.For(o.Fleet.Name, target, o.Exists)
+	if err == nil && o.Made != nil {
+		o.Made[key] = made
+	}
+	return made, err
 }
 
 // Verdict is what a gate says.
@@ -49,7 +70,7 @@ func (o *Observation) specDigest(inst *v1alpha1.Installation) (string, error) {
 }
 
 // members returns the members of a Fleet with a content, and the Installations without a Target.
-func (o *Observation) members(content Content, selected []*v1alpha1.Target, waves []fleetv1alpha1.Wave) (all []*Member, departed []*v1alpha1.Installation, err error) {
+func (o *Observation) members(content Content, revision string, selected []*v1alpha1.Target, waves []fleetv1alpha1.Wave) (all []*Member, departed []*v1alpha1.Installation, err error) {
 	byName := make(map[string]*v1alpha1.Installation, len(o.Installations))
 	for _, inst := range o.Installations {
 		byName[inst.Name] = inst
@@ -57,7 +78,7 @@ func (o *Observation) members(content Content, selected []*v1alpha1.Target, wave
 	present := make(map[string]bool, len(selected))
 	candidates := make([]candidate, 0, len(selected))
 	for _, target := range selected {
-		desired, err := content.For(o.Fleet.Name, target, o.Exists)
+		desired, err := o.desired(content, revision, target)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -252,7 +252,7 @@ func canaryWorld(t *testing.T, action fleetv1alpha1.FailureAction) *world {
 
 // TestStableWaves: while a Fleet grows, no Target that has an Installation changes its wave.
 func TestStableWaves(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // a test that can be repeated
+	random := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
 		waves := []fleetv1alpha1.Wave{byLabel("first", "canary", "yes")}
 		for i := range 1 + random.IntN(4) {
@@ -297,5 +297,52 @@ func TestWavesAreAdded(t *testing.T) {
 	}
 	if err != nil || counts[0] != 1 || counts[1] != 1 || counts[2] != 4 {
 		t.Error(counts, err)
+	}
+}
+
+// TestScale: what a roll-out to so many Targets costs in decisions and writes. The time of a decision
+// grows with the Targets, and not with their square.
+func TestScale(t *testing.T) {
+	for _, count := range []int{10, 100, 1000} {
+		w := newWorld(t)
+		for i := range count {
+			w.add(fmt.Sprintf("t%04d", i), nil)
+		}
+		w.fleet.Spec.Rollout.Waves = []fleetv1alpha1.Wave{{Name: "few", Percent: 5, MaxParallel: 50}, {Name: "all", MaxParallel: 100}}
+		w.settle()
+		w.version("2.0.0")
+		w.settle()
+		if len(w.writes) != count || len(w.fleet.Status.Waves) != 2 || w.fleet.Status.Counts.Succeeded != int32(count) {
+			t.Errorf("%d writes, %+v", len(w.writes), w.fleet.Status)
+		}
+	}
+}
+
+func BenchmarkDecide(b *testing.B) {
+	for _, count := range []int{10, 100, 1000} {
+		w := newWorld(&testing.T{})
+		for i := range count {
+			w.add(fmt.Sprintf("t%04d", i), nil)
+		}
+		w.fleet.Spec.Rollout.Waves = []fleetv1alpha1.Wave{{Name: "few", Percent: 5, MaxParallel: 50}, {Name: "all", MaxParallel: 100}}
+		w.settle()
+		o, digests := w.observe(), map[string]string{}
+		o.Made = map[MadeFor]*Desired{}
+		for _, inst := range o.Installations {
+			digest, err := SpecDigest(&inst.Spec)
+			if err != nil {
+				b.Fatal(err)
+			}
+			digests[inst.Name] = digest
+		}
+		o.SpecDigest = func(inst *v1alpha1.Installation) (string, error) { return digests[inst.Name], nil }
+		b.Run(fmt.Sprint(count), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := Decide(o, w.now); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

@@ -36,12 +36,9 @@ type Write struct {
 
 // write returns the write by which a member gets a content: specification, request and notes at once.
 func (d *decider) write(m *Member, desired *Desired, revision string) Write {
-	kind, inst := Update, &v1alpha1.Installation{}
-	switch {
-	case m.Installation == nil:
-		kind, inst.ObjectMeta = Create, metav1.ObjectMeta{Namespace: d.Fleet.Namespace, Name: desired.Name}
-	default:
-		inst = m.Installation.DeepCopy()
+	kind, inst := Create, &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Namespace: d.Fleet.Namespace, Name: desired.Name}}
+	if m.Installation != nil {
+		kind, inst = Update, m.Installation.DeepCopy()
 		if !isOf(inst, d.Fleet) {
 			kind = Adopt
 		}
