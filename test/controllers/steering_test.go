@@ -47,6 +47,7 @@ var permitted = map[string]string{
 
 	"internal/controller/installation: memguard.ErrEnded": cause,
 	"internal/controller/targetsync: *job.Panic":          panicky,
+	"internal/controller/fleet: *job.Panic":               panicky,
 	"internal/controller/shootflux/lifecycle: *job.Panic": panicky,
 	"deployer: *job.Panic":                                panicky,
 	"internal/runtime/sandbox: *job.Panic":                panicky,

@@ -34,12 +34,14 @@ type world struct {
 	writes  []string
 	perInst map[string]int
 	stores  int
+	// made keeps tests with many Targets fast: no Target of a world changes.
+	made map[MadeFor]*Desired
 }
 
 func newWorld(t *testing.T, names ...string) *world {
 	w := &world{
 		t: t, now: time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC), insts: map[string]*v1alpha1.Installation{}, fleets: map[types.UID]string{"f": "shop"},
-		objects: map[string]bool{}, known: map[string]Content{}, perInst: map[string]int{}, bad: func(*v1alpha1.Installation, string) bool { return false },
+		objects: map[string]bool{}, known: map[string]Content{}, made: map[MadeFor]*Desired{}, perInst: map[string]int{}, bad: func(*v1alpha1.Installation, string) bool { return false },
 	}
 	w.fleet = &fleetv1alpha1.Fleet{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "blue", Name: "shop", UID: "f", Generation: 1},
@@ -70,7 +72,7 @@ func (w *world) observe() *Observation {
 	return &Observation{
 		Fleet: w.fleet, Targets: w.targets, Installations: slices.Collect(maps.Values(w.insts)), Fleets: w.fleets,
 		Exists: func(name string) bool { return w.objects[name] }, Contents: w.known, Listed: true, Found: w.found,
-		Managed: func(*v1alpha1.Installation) string { return "" },
+		Managed: func(*v1alpha1.Installation) string { return "" }, Made: w.made,
 	}
 }
 
