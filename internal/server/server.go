@@ -374,8 +374,9 @@ func addInstallations(ctx context.Context, manager ctrl.Manager, config Config, 
 	}
 	reconciler := &installation.Reconciler{
 		Client: manager.GetClient(), Reader: manager.GetAPIReader(), Recorders: recorders(manager, config),
-		Order: order, Now: time.Now, NewJobID: job.NewID, Triggers: config.Triggers, Unsettled: unsettled, Changes: counted.installations(),
-		Deliveries: installation.Deliveries{Policies: policies.reader(manager), Ahead: policies.ahead(manager, config, clusters, library, key)},
+		Order: order, Now: time.Now, NewJobID: job.NewID, Triggers: config.Triggers,
+		Surroundings: installation.Surroundings{Changes: counted.installations(), Unsettled: unsettled},
+		Deliveries:   installation.Deliveries{Policies: policies.reader(manager), Ahead: policies.ahead(manager, config, clusters, library, key)},
 		Planner: installation.Planner{
 			Sources: library.sources, Components: library.components, Blueprints: blueprint.NewCache(blueprint.CacheBytes(config.MemoryLimit)),
 			Verification: config.Verification, NamedTargets: config.NamedTargets, Functions: functions,

@@ -45,13 +45,18 @@ type Reconciler struct {
 	Triggers predicates.Triggers
 	// Deliveries is what says when jobs may begin, and with which plans; empty where the feature is off.
 	Deliveries
+	Surroundings
+
+	memory memory
+}
+
+// Surroundings are what other parts of the process know.
+type Surroundings struct {
 	// Changes counts what the jobs of roots change on clusters; nil counts nothing.
 	Changes ChangeTally
 	// Unsettled reports whether the history of the API server was rewound a moment ago, so that
 	// caches may contradict each other; nil if that is unknown.
 	Unsettled func() bool
-
-	memory memory
 }
 
 // ChangeTally counts what jobs change on clusters.
