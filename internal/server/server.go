@@ -138,8 +138,9 @@ func managerOptions(config Config, log logr.Logger, watches *watches) ctrl.Optio
 		NewClient: readthrough.NewClient,
 		Client: client.Options{Cache: &client.CacheOptions{
 			// Secrets and ConfigMaps are read when they are needed, not kept. The setting is per
-			// kind, so only the cache has their metadata: manager.GetCache() reads it.
-			DisableFor: []client.Object{&corev1.Secret{}, &corev1.ConfigMap{}},
+			// kind, so only the cache has their metadata: manager.GetCache() reads it. Overwrites, too, are
+			// read when a Context names them; there is no right to watch them.
+			DisableFor: []client.Object{&corev1.Secret{}, &corev1.ConfigMap{}, &v1alpha1.ComponentVersionOverwrites{}},
 		}},
 		// The server has its own endpoint, which bounds connections; the manager's does not.
 		Metrics: metricsserver.Options{BindAddress: "0"},

@@ -105,8 +105,11 @@ func TestChannel(t *testing.T) {
 	shopImports(t, space, 3)
 	createAll(t,
 		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: "pull"}, Type: corev1.SecretTypeDockerConfigJson, Data: map[string][]byte{corev1.DockerConfigJsonKey: dockerConfig(env.Lab.Registry.Password)}},
+		// A plan reads them with the rights of the chart, as a job does.
+		&v1alpha1.ComponentVersionOverwrites{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: "mirrored"}, Overwrites: v1alpha1.ComponentVersionOverwriteList{}},
 		&v1alpha1.Context{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: "vendor"}, ContextConfiguration: v1alpha1.ContextConfiguration{
-			RepositoryContext: repositoryContext(t, env.Lab.Registry.Address+path), RegistryPullSecrets: []v1alpha1.LocalPullSecret{{Name: "pull"}},
+			ComponentVersionOverwritesReference: "mirrored",
+			RepositoryContext:                   repositoryContext(t, env.Lab.Registry.Address+path), RegistryPullSecrets: []v1alpha1.LocalPullSecret{{Name: "pull"}},
 		}},
 		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: "hook"}, Data: map[string][]byte{"token": []byte(hookSecret)}},
 		&fleetv1alpha1.Channel{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: "stable"}, Spec: fleetv1alpha1.ChannelSpec{
