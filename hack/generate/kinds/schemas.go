@@ -92,7 +92,7 @@ func encoded(schema object) ([]byte, error) {
 
 func allSchemas(root string) ([]writtenSchema, error) {
 	var all []writtenSchema
-	for _, folder := range []string{"api/crds", "api/delivery/crds"} {
+	for _, folder := range []string{"api/crds", "api/delivery/crds", "api/fleet/crds"} {
 		of, err := definedSchemas(filepath.Join(root, folder))
 		if err != nil {
 			return nil, err

@@ -66,6 +66,7 @@ func TestMistakes(t *testing.T) {
 		installation = "apiVersion: landscaper.gardener.cloud/v1alpha1\nkind: Installation\nmetadata: {name: a}\n"
 		item         = "apiVersion: landscaper.gardener.cloud/v1alpha1\nkind: DeployItem\nmetadata: {name: a}\nspec:\n  type: x\n  config:\n    apiVersion: manifest.deployer.landscaper.gardener.cloud/v1alpha2\n    kind: ProviderConfiguration\n"
 		blueprint    = "apiVersion: landscaper.gardener.cloud/v1alpha1\nkind: Blueprint\n"
+		fleet        = "apiVersion: fleet.landscaper.dev/v1alpha1\n"
 		local        = "apiVersion: local.landscaper.gardener.cloud/v1alpha1\n"
 	)
 	for _, test := range []struct {
@@ -89,6 +90,8 @@ func TestMistakes(t *testing.T) {
 		{"a rule that does not exist", local + "kind: LocalLandscape\nobjects: [{match: {kind: Service}, later: 2s}]", false, "/objects/0"},
 		{"a test", local + "kind: LandscapeTest\nblueprint: .\ncases: [{name: a, expect: {phase: Failed}, table: [{name: b}]}]", true, ""},
 		{"a case without a name", local + "kind: LandscapeTest\ncases: [{expect: {}}]", false, "/cases/0"},
+		{"a Fleet", fleet + "kind: Fleet\nmetadata: {name: a}\nspec: {targets: {all: true}, template: {targetImport: cluster, spec: {blueprint: {ref: {resourceName: b}}}}}", true, ""},
+		{"a field that a Channel does not have", fleet + "kind: Channel\nmetadata: {name: a}\nspec: {component: example.org/a, version: 1.x}", false, "/spec"},
 		{"a document of another program", "apiVersion: v1\nkind: ConfigMap\nanything: [1]", true, ""},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
