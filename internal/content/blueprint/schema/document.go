@@ -61,6 +61,12 @@ func (d *Document) Definitions() map[string]any {
 	return all
 }
 
+// Matches reports whether a regular expression of the schema matches a name, as when values are checked.
+func (d *Document) Matches(expression, name string) bool {
+	compiled, err := d.linked.Patterns.Engine(expression)
+	return err == nil && compiled.MatchString(name)
+}
+
 // Part returns the schema at a pointer such as #/definitions/0/properties/name.
 func (d *Document) Part(pointer string) (*Schema, error) {
 	compiled, err := d.library.Compile(location + pointer)

@@ -92,6 +92,16 @@ func (s *Schema) Validate(value any) error {
 	return &InvalidError{Violations: violations(details, value, link.Path)}
 }
 
+// Admits reports whether Validate has no error, and how many comparisons that took, for callers that check many
+// values and need no reason.
+func (s *Schema) Admits(value any) (admitted bool, comparisons int) {
+	work := work{}
+	if link.Bounded(value, maxLevels) != nil || !work.evaluate(s.compiled, value) {
+		return false, work.done
+	}
+	return s.compiled.Validate(value) == nil, work.done
+}
+
 // ErrNoComponent is behind errors about schemas that refer to a component of an Installation
 // without one.
 var ErrNoComponent = link.ErrNoComponent

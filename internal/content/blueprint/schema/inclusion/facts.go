@@ -86,7 +86,7 @@ func (f *facts) endless() bool {
 	case f.types&text != 0 && !f.hasRule("pattern", "format", "maxLength"), f.types&number != 0 && (f.low().value == nil || f.high().value == nil):
 		return true
 	case f.types&fraction != 0:
-		return !f.hasRule("multipleOf")
+		return !f.hasRule("multipleOf") && f.low().value.Cmp(f.high().value) < 0
 	case f.types&array != 0 && f.count(count{"maxItems", array, -1}) == nil && !f.hasRule("items", "uniqueItems"):
 		return true
 	}

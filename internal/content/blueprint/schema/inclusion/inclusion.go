@@ -45,9 +45,8 @@ type Difference struct {
 }
 
 const (
-	// maxWork is how many pairs of schemas are compared: alternatives multiply.
-	maxWork = 20_000
-	// maxDifferences is how many differences are returned: no reader needs more.
+	// maxDifferences is how many differences of a kind are returned: no reader needs more. Those of one kind
+	// leave room for the others, which may be worse.
 	maxDifferences = 200
 )
 
@@ -55,31 +54,38 @@ const (
 // differences, each value of from is a value of to.
 func Differences(from, to *schema.Document) []Difference {
 	c := &comparison{open: map[string]bool{}}
-	first, second := newSide("a", from), newSide("b", to)
+	first, second := newSide("a", from, &c.budget), newSide("b", to, &c.budget)
 	c.include(nil, []node{first.root()}, second.root())
-	if c.work > maxWork {
-		c.found = append(c.found, Difference{Kind: Undecided, Rule: "size", To: "the schemas have too many alternatives"})
+	if c.exceeded() {
+		c.found = append(c.found, Difference{Kind: Undecided, Rule: "size", To: "the schemas have too many alternatives or values"})
 	}
 	return c.found
 }
 
 // comparison is one call of Differences.
 type comparison struct {
-	found []Difference
+	differences
 	// open are the pairs that are being compared. A pair that leads to itself adds nothing.
 	open map[string]bool
-	work int
+	budget
 	// uncertain counts the schemas around, of which it is not known that they admit what is looked at.
 	uncertain int
 }
 
+// differences are those that were found.
+type differences struct {
+	found []Difference
+	// number is how many there are of each kind.
+	number [Undeclared + 1]int
+}
+
 // attempt returns the differences that a step would add, without adding them.
 func (c *comparison) attempt(step func()) []Difference {
-	before := c.found
-	c.found = nil
+	before := c.differences
+	c.differences = differences{}
 	step()
 	added := c.found
-	c.found = before
+	c.differences = before
 	return added
 }
 
@@ -89,17 +95,27 @@ func (c *comparison) report(at []string, d Difference) {
 		d.Kind = Undecided
 	}
 	d.Path = pathOf(at)
-	if len(c.found) < maxDifferences && !slices.Contains(c.found, d) {
-		c.found = append(c.found, d)
+	if !c.exceeded() { // else a value may not have been looked at
+		c.add(d)
+	}
+}
+
+// add adds differences that were not found before.
+func (c *comparison) add(all ...Difference) {
+	for _, d := range all {
+		if c.number[d.Kind] < maxDifferences && !slices.Contains(c.found, d) {
+			c.found = append(c.found, d)
+			c.number[d.Kind]++
+		}
 	}
 }
 
 // include compares the values that all schemas of a list admit with a schema.
 func (c *comparison) include(at []string, from []node, to node) {
-	if c.work++; c.work > maxWork {
+	if !c.pair() {
 		return
 	}
-	key := keyOf(from) + ">" + to.key()
+	key := keyOf(from) + separator + ">" + to.key()
 	if c.open[key] {
 		return
 	}
@@ -141,7 +157,7 @@ func (c *comparison) infinite(at []string, to node, f *facts, targets []node) {
 			return
 		}
 	}
-	c.found = append(c.found, added...)
+	c.add(added...)
 }
 
 // values compares values that can be listed, each by itself.

@@ -83,6 +83,14 @@ func TestDifferences(t *testing.T) {
 		{"the same condition", `{if: {required: [a]}, then: {required: [b]}}`, `{if: {required: [a]}, then: {required: [b]}}`, ""},
 		{"another condition", `{if: {required: [a]}, then: {required: [b]}}`, `{if: {required: [a]}, then: {required: [c]}}`, "undecided if:  -> "},
 		{"what a condition already refuses", `{not: {maximum: 3}}`, `{minimum: 2}`, "undecided minimum:  -> 2"},
+		{"an expression matches names of another one", `{patternProperties: {^ab: {type: integer}}, additionalProperties: false}`, `{patternProperties: {^a: {type: string}}}`, "undecided /^a/ type: integer -> string"},
+		{"an expression in the form of ECMA", `{properties: {a: {type: integer}}}`, `{patternProperties: {'^\u0061': {type: string}}}`, `refused a type: integer -> string; undecided "/^\\u0061/" type: any value -> string`},
+		{"an expression that all names match leaves none", `{type: object, patternProperties: {"": {type: string}}}`, `{type: object, patternProperties: {"": {type: string}}, additionalProperties: false}`, "undecided additionalProperties:  -> false"},
+		{"a property with the name of a rule", `{properties: {a: {type: integer, allOf: [{minimum: 1}]}, a-allOf: {type: string}}}`, `{properties: {a: {type: integer, allOf: [{minimum: 1}]}, a-allOf: {type: integer}}}`, "refused a-allOf type: string -> integer"},
+		{"a value that looks like a reference", `{type: object, not: {const: {$ref: "#/definitions/x"}}}`, `{type: object, not: {const: {$ref: "#/definitions/y"}}}`, "undecided not:  -> "},
+		{"a number that is an integer after rounding", `{anyOf: [{const: 1.00000000000000000001}]}`, `{type: integer}`, "refused enum:  ->  [1.00000000000000000001]"},
+		{"a range of one number", `{type: number, minimum: 1.5, maximum: 1.5}`, `{enum: [1.5]}`, "undecided enum: number -> 1.5"},
+		{"1 is 1.0", `{enum: [1, 2.0]}`, `{enum: [1.0, 2]}`, ""},
 		{"names of properties", `{type: object}`, `{type: object, propertyNames: {maxLength: 3}}`, "undecided propertyNames:  -> "},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
@@ -115,6 +123,60 @@ func TestLarge(t *testing.T) {
 	}
 }
 
+// TestMany: many differences that are harmless leave room for one that is not.
+func TestMany(t *testing.T) {
+	properties := ""
+	for i := range maxDifferences + 50 {
+		properties += fmt.Sprintf("a%d: {type: string}, ", i)
+	}
+	from, to := `{type: object, properties: {z: {enum: [a, b]}}}`, `{type: object, properties: {`+properties+`z: {enum: [a]}}}`
+	kinds := map[Kind]int{}
+	for _, d := range Differences(open(t, from), open(t, to)) {
+		kinds[d.Kind]++
+	}
+	if kinds[Refused] != 1 || kinds[Declared] != maxDifferences {
+		t.Error(kinds)
+	}
+}
+
+// TestBounded: what is expensive to check ends, and is not said to be the same.
+func TestBounded(t *testing.T) {
+	values := func(last string) string {
+		return `{"enum": [` + strings.Join(numbered("v", 20_000), ", ") + `, "` + last + `"]}`
+	}
+	// Each check of a text takes 2^17 comparisons.
+	branches := func(pattern string) string {
+		definitions, properties := []string{`"d16": {"const": 1}`}, []string{}
+		for i := range 16 {
+			definitions = append(definitions, fmt.Sprintf(`"d%d": {"anyOf": [{"$ref": "#/$defs/d%d"}, {"$ref": "#/$defs/d%d"}]}`, i, i+1, i+1))
+		}
+		for _, name := range numbered("p", 200) {
+			properties = append(properties, fmt.Sprintf(`%s: {"type": "string", "pattern": %q, "not": {"$ref": "#/$defs/d0"}}`, name, pattern))
+		}
+		return fmt.Sprintf(`{"properties": {%s}, "$defs": {%s}}`, strings.Join(properties, ", "), strings.Join(definitions, ", "))
+	}
+	for _, test := range []struct{ reason, from, to string }{
+		{"long lists of values", values("x"), values("y")},
+		{"many branches for each sample", branches("^a"), branches("^b")},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			all := Differences(open(t, test.from), open(t, test.to))
+			if len(all) == 0 || all[len(all)-1].Rule != "size" || all[len(all)-1].Kind != Undecided {
+				t.Errorf("%+v", all)
+			}
+		})
+	}
+}
+
+// numbered are texts of JSON.
+func numbered(prefix string, count int) []string {
+	all := make([]string, count)
+	for i := range all {
+		all[i] = fmt.Sprintf("%q", fmt.Sprint(prefix, i))
+	}
+	return all
+}
+
 // random makes small schemas and values that meet often.
 type random struct{ *rand.Rand }
 
@@ -135,7 +197,7 @@ func (r random) schema(depth int) string {
 		child := func() string { return r.schema(depth - 1) }
 		add(r.one(`"properties":{"a":`+child()+`}`, `"properties":{"a":`+child()+`,"b":`+child()+`}`, `"items":`+child(), `"items":[`+child()+`,`+child()+`]`,
 			`"additionalProperties":`+child(), `"anyOf":[`+child()+`,`+child()+`]`, `"oneOf":[`+child()+`,`+child()+`]`, `"allOf":[`+child()+`,`+child()+`]`,
-			`"not":`+child(), `"if":`+child()+`,"then":`+child(), `"patternProperties":{"^a":`+child()+`}`, `"contains":`+child()))
+			`"not":`+child(), `"if":`+child()+`,"then":`+child(), `"patternProperties":{"^a":`+child()+`}`, `"patternProperties":{"^aa":`+child()+`},"additionalProperties":false`, `"contains":`+child()))
 	}
 	unique := map[string]string{}
 	for _, rule := range rules {
@@ -195,7 +257,7 @@ func TestSound(t *testing.T) {
 		}
 		var witness any
 		seen := false
-		a, b := newSide("a", first).root(), newSide("b", second).root()
+		a, b := newSide("a", first, &budget{}).root(), newSide("b", second, &budget{}).root()
 		for _, value := range all {
 			if a.admits(value) && !b.admits(value) {
 				witness, seen = value, true

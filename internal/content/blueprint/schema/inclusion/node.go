@@ -19,11 +19,12 @@ type side struct {
 	definitions map[string]any
 	compiled    map[string]*schema.Schema
 	// types are those of schemas, by their keys: references may lead to the same schema very often.
-	types map[string]types
+	types  map[string]types
+	budget *budget
 }
 
-func newSide(name string, document *schema.Document) *side {
-	return &side{name: name, document: document, definitions: document.Definitions(), compiled: map[string]*schema.Schema{}, types: map[string]types{}}
+func newSide(name string, document *schema.Document, b *budget) *side {
+	return &side{name: name, document: document, definitions: document.Definitions(), compiled: map[string]*schema.Schema{}, types: map[string]types{}, budget: b}
 }
 
 func (s *side) root() node { return s.at(schema.RootPointer) }
@@ -53,6 +54,9 @@ func (n node) rules() map[string]any {
 	return rules
 }
 
+// separator is in no pointer: a property may be named like a rule that was left out.
+const separator = "\n"
+
 func (n node) key() string {
 	if n.side == nil {
 		return n.limit.String()
@@ -67,7 +71,7 @@ func (n node) leaveOut(keywords ...string) node {
 		if _, exists := rules[keyword]; exists {
 			rest := maps.Clone(rules)
 			delete(rest, keyword)
-			rules, n.without = rest, n.without+"-"+keyword
+			rules, n.without = rest, n.without+separator+"-"+keyword
 		}
 	}
 	n.value = rules
@@ -79,7 +83,7 @@ func keyOf(nodes []node) string {
 	for i, n := range nodes {
 		keys[i] = n.key()
 	}
-	return strings.Join(keys, "&")
+	return strings.Join(keys, separator+"&")
 }
 
 var escaper = strings.NewReplacer("~", "~0", "/", "~1")
@@ -160,6 +164,9 @@ func (n node) admits(value any) bool {
 	if n.side == nil {
 		return n.limit&typeOf(value) != 0
 	}
+	if n.side.budget.exceeded() {
+		return false
+	}
 	compiled := n.side.compiled[n.pointer]
 	if compiled == nil {
 		var err error
@@ -168,7 +175,9 @@ func (n node) admits(value any) bool {
 		}
 		n.side.compiled[n.pointer] = compiled
 	}
-	return compiled.Validate(value) == nil
+	admitted, comparisons := compiled.Admits(value)
+	n.side.budget.comparisons += 1 + comparisons
+	return admitted
 }
 
 // same reports whether two schemas are written alike, whatever the names of their definitions.
@@ -219,6 +228,10 @@ func alikeRules(a, b node, rulesA, rulesB map[string]any, open map[string]bool) 
 	}
 	for name := range rulesA {
 		if _, both := rulesB[name]; !both || !alikeAt(a, b, name, open) {
+			return false
+		}
+		// What looks like a reference in a value is none.
+		if (name == "const" || name == "enum") && !reflect.DeepEqual(rulesA[name], rulesB[name]) {
 			return false
 		}
 	}

@@ -3,9 +3,6 @@ package inclusion
 import (
 	"maps"
 	"slices"
-	"strings"
-
-	"go.landscaper.dev/internal/base/pattern"
 )
 
 // objects compares the rules for properties.
@@ -30,6 +27,10 @@ func (c *comparison) objects(at []string, f *facts, to node) {
 	rest, closed := to.child("additionalProperties")
 	if !closed {
 		return
+	}
+	if !f.leavesNames(to) {
+		c.uncertain++ // there may be no further names
+		defer func() { c.uncertain-- }()
 	}
 	others := f.others()
 	if len(others) == 0 && rest.value == false {
@@ -84,6 +85,24 @@ func (n node) hasAlternatives() bool {
 	return false
 }
 
+// leavesNames reports whether there is a name that no expression of the schemas matches.
+func (f *facts) leavesNames(to node) bool {
+	return slices.ContainsFunc(samples, func(name string) bool {
+		return !slices.ContainsFunc(append(slices.Clip(f.nodes), to), func(n node) bool { return n.matchesAny(name) })
+	})
+}
+
+// matchesAny reports whether one of the expressions of the schema matches a name.
+func (n node) matchesAny(name string) bool {
+	expressions, _ := n.rules()["patternProperties"].(map[string]any)
+	for expression := range expressions {
+		if n.side.document.Matches(expression, name) {
+			return true
+		}
+	}
+	return false
+}
+
 // patterns compares the rules for names that match an expression.
 func (c *comparison) patterns(at []string, f *facts, to node) {
 	wanted, _ := to.rules()["patternProperties"].(map[string]any)
@@ -95,10 +114,11 @@ func (c *comparison) patterns(at []string, f *facts, to node) {
 				from = append(from, own)
 			}
 		}
+		c.uncertain++ // whether a name matches, and what other expressions say of it, is not looked at
 		if len(from) == 0 {
 			from = f.others()
+			c.matched(within(at, "/"+expression+"/"), f, rule)
 		}
-		c.uncertain++ // whether a name matches, and what other expressions say of it, is not looked at
 		c.include(within(at, "/"+expression+"/"), from, rule)
 		c.uncertain--
 	}
@@ -113,6 +133,17 @@ func (c *comparison) patterns(at []string, f *facts, to node) {
 			c.uncertain++
 			c.include(within(at, "/"+expression+"/"), []node{rule}, rest)
 			c.uncertain--
+		}
+	}
+}
+
+// matched compares what expressions of the first schema say of names with a rule: a name may match several.
+func (c *comparison) matched(at []string, f *facts, rule node) {
+	for _, n := range f.nodes {
+		own, _ := n.rules()["patternProperties"].(map[string]any)
+		for _, expression := range slices.Sorted(maps.Keys(own)) {
+			from, _ := n.child("patternProperties", expression)
+			c.include(at, []node{from}, rule)
 		}
 	}
 }
@@ -168,7 +199,7 @@ func (n node) property(name string) []node {
 	}
 	expressions, _ := n.rules()["patternProperties"].(map[string]any)
 	for _, expression := range slices.Sorted(maps.Keys(expressions)) {
-		if matches(expression, name) {
+		if n.side.document.Matches(expression, name) {
 			rule, _ := n.child("patternProperties", expression)
 			all = append(all, rule)
 		}
@@ -179,12 +210,6 @@ func (n node) property(name string) []node {
 		}
 	}
 	return all
-}
-
-// matches reports whether an expression of a compiled schema matches a name.
-func matches(expression, name string) bool {
-	compiled, err := pattern.Compile(strings.ReplaceAll(expression, `\/`, "/"))
-	return err == nil && compiled.MatchString(name)
 }
 
 // others returns what the schemas say of names without rules of their own.

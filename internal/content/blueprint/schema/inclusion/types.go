@@ -67,18 +67,23 @@ func typeNamed(name any) types {
 	return 0
 }
 
-// typeOf is the type of a value. 1.0 is an integer.
+// typeOf is the type of a value. 1.0 is an integer. A number that is an integer only after rounding, or
+// too large for a float, counts as both.
 func typeOf(value any) types {
 	name := link.TypeName(value)
-	if literal, ok := value.(json.Number); ok && name == "number" {
-		if f, err := literal.Float64(); err == nil {
-			name = link.TypeName(f)
-		}
+	literal, isLiteral := value.(json.Number)
+	if !isLiteral || name != "number" {
+		return typeNamed(name)
 	}
-	if name == "number" {
-		return fraction
+	exact := rational(literal)
+	rounded, err := literal.Float64()
+	switch {
+	case exact == nil || err != nil || exact.IsInt() != (link.TypeName(rounded) == "integer"):
+		return number
+	case exact.IsInt():
+		return integer
 	}
-	return typeNamed(name)
+	return fraction
 }
 
 // types are those that the schema names, without what it refers to.
