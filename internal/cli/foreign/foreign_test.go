@@ -117,6 +117,33 @@ installations: [{name: given, selector: .*/given, dataExports: {known: 7}}]`,
 	}
 }
 
+// TestCoverage: processes say what they have executed as it is found here, and bound what templates take then, too.
+func TestCoverage(t *testing.T) {
+	const blueprint = `{apiVersion: landscaper.gardener.cloud/v1alpha1, kind: Blueprint, imports: [{name: size, schema: {type: integer}}], exports: [{name: large, schema: {type: boolean}}],
+ deployExecutions: [{name: items, type: GoTemplate, file: items.tpl}, {name: more, type: Spiff, template: {deployItems: []}}],
+ exportExecutions: [{name: out, type: GoTemplate, template: "exports: {large: {{ if gt .imports.size 5.0 }}true{{ else }}false{{ end }}}"}]}`
+	const test = `{apiVersion: local.landscaper.gardener.cloud/v1alpha1, kind: LandscapeTest, blueprint: ., cases: [{name: one, given: {imports: {size: 1}}}]}`
+	directory := write(t, map[string]string{"blueprint.yaml": blueprint, "one_test.yaml": test, "items.tpl": "deployItems: []\n{{ if gt .imports.size 5.0 }}# many{{ end }}\n"})
+	args := []string{"test", directory, "--coverage"}
+	of := func(out string) string { return out[max(0, strings.Index(out, "coverage of")):] }
+	code, want, said := run(t, nil, args...)
+	if code != 0 || !strings.Contains(want, "items.tpl:2: never: if gt .imports.size 5.0") || !strings.Contains(want, "out:1: never: if gt .imports.size 5.0") {
+		t.Fatalf("%d: %s%s", code, want, said)
+	}
+	code, out, errs := run(t, program(t), args...)
+	if code != 0 {
+		t.Fatal(out + errs)
+	}
+	if diff := cmp.Diff(of(want), of(out)); diff != "" {
+		t.Errorf("-here +there:\n%s", diff)
+	}
+	hostile := write(t, map[string]string{"blueprint.yaml": blueprint, "one_test.yaml": test, "items.tpl": `{{ repeat 1000000000 "x" }}`})
+	code, out, errs = run(t, program(t), "test", hostile, "--coverage")
+	if want := `template execution "items" (file "items.tpl") took more than 512 MiB of memory`; code != 2 || !strings.Contains(out, want) {
+		t.Errorf("%d: %s%s", code, out, errs)
+	}
+}
+
 // TestNothingForeign: a command without foreign work starts no process.
 func TestNothingForeign(t *testing.T) {
 	missing := []string{"/does/not/exist"}

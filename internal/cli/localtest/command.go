@@ -42,8 +42,7 @@ compares phases, errors, exports, objects and what remains after the deletion wi
 expected. The command ends with code 2 if a case fails, and with code 3 without any case.
 
 --coverage lists the branches of Go templates (if, with, range and their else), the templates of
-spiff, and the conditions of imports that no case has reached. Templates are rendered in the
-process of the command then: use it for blueprints that you trust.`,
+spiff, and the conditions of imports that no case has reached.`,
 		Example: `  landscaper-cli test ./blueprint
 
   # some cases only
@@ -175,10 +174,7 @@ func (f *flags) jobs(where string) ([]job, error) {
 
 // carryOut runs cases, some at the same time, and returns their outcomes in order.
 func (f *flags) carryOut(ctx context.Context, jobs []job, recorders recorders) []cases.Outcome {
-	options := cases.Options{Update: f.update, Online: f.registry, Timeout: f.timeout}
-	if !f.coverage { // other processes would record for themselves
-		options.Renderers = foreign.Renderers(ctx)
-	}
+	options := cases.Options{Update: f.update, Online: f.registry, Timeout: f.timeout, Renderers: foreign.Renderers(ctx)}
 	outcomes := make([]cases.Outcome, len(jobs))
 	next := make(chan int)
 	var workers sync.WaitGroup

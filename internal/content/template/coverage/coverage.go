@@ -43,6 +43,33 @@ func (r *Recorder) add(b Branch, times int) {
 	r.hits[b] += times
 }
 
+// Count is how often a branch was executed.
+type Count struct {
+	Branch Branch
+	Times  int
+}
+
+// Counts returns all branches, for a recorder of another process. A nil Recorder has none.
+func (r *Recorder) Counts() []Count {
+	if r == nil {
+		return nil
+	}
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	counts := make([]Count, 0, len(r.hits))
+	for b, times := range r.hits {
+		counts = append(counts, Count{b, times})
+	}
+	return counts
+}
+
+// Add adds what another recorder has counted.
+func (r *Recorder) Add(counts []Count) {
+	for _, one := range counts {
+		r.add(one.Branch, one.Times)
+	}
+}
+
 // Missed returns the branches that were never executed, by template and line, and how many there are in all.
 func (r *Recorder) Missed() (missed []Branch, all int) {
 	r.mutex.Lock()

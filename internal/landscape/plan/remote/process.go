@@ -8,6 +8,7 @@ import (
 	"go.landscaper.dev/internal/content/blueprint"
 	"go.landscaper.dev/internal/content/component/repository"
 	"go.landscaper.dev/internal/content/template"
+	"go.landscaper.dev/internal/content/template/coverage"
 	"go.landscaper.dev/internal/landscape/plan"
 	"go.landscaper.dev/internal/runtime/sandbox"
 )
@@ -38,6 +39,7 @@ func makeHere(ctx context.Context, body []byte, ask sandbox.Ask) ([]byte, error)
 	if err != nil {
 		return nil, err
 	}
+	ctx, recorder := covering(ctx, request.Covered)
 	given, failed := plan.Here{}.Make(ctx, in, request.Want)
 	m := &made{}
 	if given != nil {
@@ -45,8 +47,17 @@ func makeHere(ctx context.Context, body []byte, ask sandbox.Ask) ([]byte, error)
 			return nil, err
 		}
 	}
-	m.Failure = encodeFailure(failed)
+	m.Failure, m.Coverage = encodeFailure(failed), recorder.Counts()
 	return sandbox.Encode(m)
+}
+
+// covering lets what is rendered be recorded if the caller asks for it; else the recorder is nil.
+func covering(ctx context.Context, wanted bool) (context.Context, *coverage.Recorder) {
+	if !wanted {
+		return ctx, nil
+	}
+	recorder := coverage.NewRecorder()
+	return coverage.With(ctx, recorder), recorder
 }
 
 func (s *session) input(request *makeRequest) (in plan.Input, err error) {
@@ -85,8 +96,9 @@ func exportsHere(ctx context.Context, body []byte, ask sandbox.Ask) ([]byte, err
 	if request.States {
 		with.States = states{s}
 	}
+	ctx, recorder := covering(ctx, request.Covered)
 	given, failed := plan.Here{}.Exports(ctx, inst, request.Content, with, s.results)
-	m := &made{Failure: encodeFailure(failed)}
+	m := &made{Failure: encodeFailure(failed), Coverage: recorder.Counts()}
 	var err error
 	if m.Exports, err = encodeExports(given, request.Shown); err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/base/memfs"
 	"go.landscaper.dev/internal/content/component/repository"
+	"go.landscaper.dev/internal/content/template/coverage"
 	"go.landscaper.dev/internal/landscape/plan"
 	"go.landscaper.dev/internal/runtime/sandbox"
 )
@@ -23,6 +24,9 @@ func (m Maker) Make(ctx context.Context, in plan.Input, want plan.Want) (*plan.M
 	step := plan.ChildrenStep
 	given, err := m.do(ctx, in.Installation, makeOperation, "rendering the blueprint", a, func() (any, error) {
 		request, err := a.makeRequest(in, want)
+		if request != nil {
+			request.Covered = coverage.From(ctx) != nil
+		}
 		if err != nil {
 			step = plan.ImportsStep
 		}
@@ -67,7 +71,7 @@ func (m Maker) Exports(ctx context.Context, inst *v1alpha1.Installation, content
 	}
 	given, err := m.do(ctx, inst, exportsOperation, "rendering the exports", a, func() (any, error) {
 		raw, err := encodeObject(inst)
-		return &exportsRequest{Installation: raw, Content: content, Functions: slices.Sorted(maps.Keys(with.Functions)), States: with.States != nil, NamedTargets: with.NamedTargets, Shown: with.Shown}, err
+		return &exportsRequest{Installation: raw, Content: content, Functions: slices.Sorted(maps.Keys(with.Functions)), States: with.States != nil, NamedTargets: with.NamedTargets, Shown: with.Shown, Covered: coverage.From(ctx) != nil}, err
 	})
 	if err != nil {
 		return nil, err
@@ -96,5 +100,9 @@ func (m Maker) do(ctx context.Context, inst *v1alpha1.Installation, operation, t
 		return nil, err
 	}
 	given := &made{}
-	return given, sandbox.Decode(raw, given)
+	if err := sandbox.Decode(raw, given); err != nil {
+		return nil, err
+	}
+	coverage.From(ctx).Add(given.Coverage)
+	return given, nil
 }

@@ -9,6 +9,7 @@ import (
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/base/memfs"
 	"go.landscaper.dev/internal/content/component/descriptor"
+	"go.landscaper.dev/internal/content/template/coverage"
 	"go.landscaper.dev/internal/landscape/plan"
 	"go.landscaper.dev/internal/model/dataflow"
 )
@@ -76,6 +77,8 @@ type makeRequest struct {
 	Tree         plan.Usage
 	NamedTargets bool
 	Want         plan.Want
+	// Covered asks for what is executed of the templates.
+	Covered bool
 }
 
 // exportsRequest asks for what a job ends with.
@@ -87,6 +90,8 @@ type exportsRequest struct {
 	NamedTargets bool
 	// Shown asks for the values.
 	Shown bool
+	// Covered asks for what is executed of the templates.
+	Covered bool
 }
 
 // results are what the children of an Installation have brought about.
@@ -331,7 +336,9 @@ type made struct {
 	Exports         *exports
 	// Imports and Bindings are only shown.
 	Imports, Bindings map[string]any
-	Failure           *failure
+	// Coverage is what was executed of the templates, also if there is a failure.
+	Coverage []coverage.Count
+	Failure  *failure
 }
 
 func encodeMade(given *plan.Made, shown bool) (m *made, err error) {
