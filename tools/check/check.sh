@@ -10,45 +10,61 @@
 set -eu -o pipefail
 
 cli=${LANDSCAPER_CLI:-landscaper-cli}
+scratch=$(mktemp -d)
+trap 'rm -rf -- "$scratch"' EXIT
 
 fail() {
   echo "check.sh: $*" >&2
   exit 64
 }
 
+# parent sets directory to that of a file. The output of dirname would lose newlines at the end of a name.
+parent() {
+  case $1 in
+  /*/*) directory=${1%/*} ;;
+  /*) directory=/ ;;
+  */*) directory=${1%/*} ;;
+  *) directory=. ;;
+  esac
+}
+
 # blueprint_of prints the directory of the blueprint that a file belongs to: the nearest one above it.
 blueprint_of() {
   local directory
-  directory=$(dirname -- "$1")
+  parent "$1"
   while true; do
     if [ -f "$directory/blueprint.yaml" ]; then
-      printf '%s\n' "$directory"
+      printf '%s\0' "$directory"
       return
     fi
     case $directory in . | /) return ;; esac
-    directory=$(dirname -- "$directory")
+    parent "$directory"
   done
 }
 
-# blueprints prints the directories of the blueprints of some files, or of all in the repository.
+# blueprints prints the directories of the blueprints of some files, or of all in the repository. Each ends with a
+# zero byte: names may have newlines.
 blueprints() {
   if [ $# -gt 0 ]; then
     local file
     for file in "$@"; do
       blueprint_of "$file"
-    done | sort -u
+    done | sort -zu
     return
   fi
-  git -c core.quotePath=false ls-files --cached --others --exclude-standard -- 'blueprint.yaml' '*/blueprint.yaml' | while IFS= read -r file; do
+  local directory
+  git ls-files -z --cached --others --exclude-standard -- 'blueprint.yaml' '*/blueprint.yaml' | while IFS= read -r -d '' file; do
     if [ -f "$file" ]; then
-      dirname -- "$file"
+      parent "$file"
+      printf '%s\0' "$directory"
     fi
-  done | sort -u
+  done | sort -zu
 }
 
 validate() {
   local found=()
-  mapfile -t found < <(blueprints "$@")
+  blueprints "$@" >"$scratch/found" # a file, since the code of a substitution is lost
+  mapfile -d '' -t found <"$scratch/found"
   if [ ${#found[@]} -eq 0 ]; then
     echo "There is no blueprint to validate."
     return
@@ -82,8 +98,8 @@ compare_one() {
   was=$(mktemp -d "$scratch/XXXXXX")
   # In a directory of the repository, git archive would look for that one below the path.
   git -C "$(git rev-parse --show-toplevel)" archive --format=tar "$commit:$path" | tar -x -C "$was" -f -
-  echo "$directory:"
-  "$cli" blueprints compare ${LANDSCAPER_STRICT:+--strict} "$was" "$directory" || code=$?
+  printf 'blueprint %q:\n' "$directory" # the name may have commands for the terminal, or for the forge
+  "$cli" blueprints compare ${LANDSCAPER_STRICT:+--strict} -- "$was" "$directory" || code=$?
   if [ "$code" -eq 2 ] && [ "${LANDSCAPER_ALLOW_BREAKING:-}" = true ]; then
     code=0
   fi
@@ -99,23 +115,23 @@ compare() {
   fi
   commit=$(base "$reference")
   prefix=$(git rev-parse --show-prefix)
-  scratch=$(mktemp -d)
-  trap 'rm -rf -- "$scratch"' EXIT
-  while IFS= read -r directory; do
+  blueprints "$@" >"$scratch/found"
+  while IFS= read -r -d '' directory; do
     path=$prefix${directory#./}
     if [ "$directory" = . ]; then
       path=${prefix%/}
     fi
     # A blueprint that is new has no users, and one without a change breaks none.
     git cat-file -e "$commit:${path:+$path/}blueprint.yaml" 2>/dev/null || continue
-    git diff --quiet "$commit" -- "$directory" && continue
+    # A directory may be named like a pattern of Git.
+    git --literal-pathspecs diff --quiet "$commit" -- "$directory" && continue
     compared=$((compared + 1))
     code=0
     compare_one "$commit" "$path" "$directory" || code=$?
     if [ "$code" -ne 0 ] && [ "$worst" -eq 0 ]; then
       worst=$code
     fi
-  done < <(blueprints "$@")
+  done <"$scratch/found"
   if [ "$compared" -eq 0 ]; then
     echo "No blueprint has changed since $(git rev-parse --short "$commit")."
   fi

@@ -89,6 +89,36 @@ const (
 	tests  = "apiVersion: local.landscaper.gardener.cloud/v1alpha1\nkind: LandscapeTest\nblueprint: .\ncases: [{name: a, given: {imports: {size: 1}}}]\n"
 )
 
+// TestNames: no name of a directory keeps its blueprint from being compared, or is taken for anything else.
+func TestNames(t *testing.T) {
+	names := []string{"--notes", "-n", "two\nlines", "end\n", `quo"te`, `back\slash`, "$(touch x)", ":!other", "::error::x", "*", "größe", "a/b c"}
+	r := newRepository(t)
+	for _, name := range names {
+		r.write(t, map[string]string{name + "/blueprint.yaml": header})
+	}
+	r.commit(t)
+	for _, name := range names {
+		r.write(t, map[string]string{name + "/blueprint.yaml": header + "imports: [{name: size, schema: {}}]\n"})
+	}
+	for _, one := range append([]string{""}, names...) {
+		args, want := []string{"compare", "--base", "HEAD"}, len(names)
+		if one != "" {
+			args, want = append(args, one+"/blueprint.yaml"), 1
+		}
+		code, output := r.run(t, ".", nil, r.script, args...)
+		if found := strings.Count(output, "breaking: import size: it is new and required\n"); code != 2 || found != want || strings.Contains(output, "\n::") {
+			t.Errorf("%q: %d, %d of %d: %s", one, code, found, want, output)
+		}
+	}
+	outside := []string{"GIT_DIR=" + t.TempDir()}
+	if code, output := r.run(t, ".", outside, r.script, "validate"); code == 0 || strings.Contains(output, "There is no blueprint") {
+		t.Errorf("without a repository: %d: %s", code, output)
+	}
+	if code, output := r.run(t, ".", nil, r.script, "validate"); code != 0 || strings.Count(output, "validated without errors") != len(names) {
+		t.Errorf("%d: %s", code, output)
+	}
+}
+
 // TestChecks has a branch that changes two of three blueprints, one of them so that users break.
 func TestChecks(t *testing.T) {
 	r := newRepository(t)
@@ -106,7 +136,7 @@ func TestChecks(t *testing.T) {
 		"new/blueprint.yaml": header + "imports: [{name: size, schema: {}}]\n",
 	})
 	r.commit(t)
-	const broken = "a shop:\nbreaking: import color: it is new and required\nNot compatible: 1 breaking"
+	const broken = "blueprint a\\ shop:\nbreaking: import color: it is new and required\nNot compatible: 1 breaking"
 	for _, test := range []struct {
 		reason, within, args string
 		environment          []string
@@ -120,9 +150,9 @@ func TestChecks(t *testing.T) {
 		{"the tests", ".", "test", nil, 0, "1 passed, 0 failed", ""},
 		{"no tests", "same", "test", nil, 0, "There are no tests.\n", ""},
 		{"the branch breaks users", ".", "compare|--base|main", nil, 2, broken, "new:"},
-		{"the other blueprint is compatible", ".", "compare|--base|main|portal/blueprint.yaml", nil, 0, "portal:\nCompatible: 0 breaking", "a shop"},
+		{"the other blueprint is compatible", ".", "compare|--base|main|portal/blueprint.yaml", nil, 0, "blueprint portal:\nCompatible: 0 breaking", "a shop"},
 		{"what breaks is allowed", ".", "compare", []string{"LANDSCAPER_BASE=main", "LANDSCAPER_ALLOW_BREAKING=true"}, 0, broken, ""},
-		{"a blueprint by its own directory", "a shop", "compare|--base|main", nil, 2, ".:\nbreaking: import color", ""},
+		{"a blueprint by its own directory", "a shop", "compare|--base|main", nil, 2, "blueprint .:\nbreaking: import color", ""},
 		{"nothing has changed", ".", "compare|--base|HEAD", nil, 0, "No blueprint has changed since ", ""},
 		{"a commit that is not there", ".", "compare|--base|elsewhere", nil, 64, "there is no commit elsewhere", ""},
 		{"no check", ".", "", nil, 64, "validate, test or compare", ""},
