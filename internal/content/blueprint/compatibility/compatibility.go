@@ -13,6 +13,7 @@ import (
 
 	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/content/blueprint/schema"
+	"go.landscaper.dev/internal/content/blueprint/schema/inclusion"
 )
 
 // Severity says how bad a difference is.
@@ -123,6 +124,7 @@ type comparison struct {
 	ctx          context.Context // lives for one call
 	older, newer Version
 	findings     []Finding
+	schemas      inclusion.Comparer
 }
 
 func (c *comparison) add(f Finding) { c.findings = append(c.findings, f) }

@@ -44,7 +44,7 @@ func (c *comparison) importSchema(was, is declaration) error {
 	if err != nil || older == nil {
 		return err // says which version
 	}
-	for _, d := range inclusion.Differences(older, newer) {
+	for _, d := range c.schemas.Differences(older, newer) {
 		f.Path, f.Severity, f.Message = d.Path, severityOf(d.Kind), importMessage(d)
 		c.add(f)
 	}
@@ -58,14 +58,14 @@ func (c *comparison) exportSchema(was, is *v1alpha1.ExportDefinition) error {
 	if err != nil || older == nil {
 		return err // says which version
 	}
-	for _, d := range inclusion.Differences(newer, older) {
+	for _, d := range c.schemas.Differences(newer, older) {
 		if d.Kind == inclusion.Undeclared || d.Kind == inclusion.Declared {
 			continue // new properties do no harm, and the other direction shows those that are not declared any more
 		}
 		f.Path, f.Severity, f.Message = d.Path, severityOf(d.Kind), exportMessage(d)
 		c.add(f)
 	}
-	for _, d := range inclusion.Differences(older, newer) {
+	for _, d := range c.schemas.Differences(older, newer) {
 		if d.Path == "" || (d.Kind != inclusion.Undeclared && d.Rule != "false") {
 			continue
 		}

@@ -52,11 +52,13 @@ const (
 
 // Differences returns why values of the schema from may not be values of the schema to. Without
 // differences, each value of from is a value of to.
-func Differences(from, to *schema.Document) []Difference {
+func (r *Comparer) Differences(from, to *schema.Document) []Difference {
 	c := &comparison{open: map[string]bool{}}
 	first, second := newSide("a", from, &c.budget), newSide("b", to, &c.budget)
-	c.include(nil, []node{first.root()}, second.root())
-	if c.exceeded() {
+	if !r.exceeded() {
+		c.include(nil, []node{first.root()}, second.root())
+	}
+	if r.spend(c.budget); c.exceeded() || r.exceeded() {
 		c.found = append(c.found, Difference{Kind: Undecided, Rule: "size", To: "the schemas have too many alternatives or values"})
 	}
 	return c.found
@@ -130,7 +132,9 @@ func (c *comparison) include(at []string, from []node, to node) {
 	case impossible:
 		c.report(at, Difference{Kind: Refused, Rule: "false", To: "no value"})
 	case f.isFinite:
-		c.values(at, f, targets)
+		if !slices.ContainsFunc(from, func(n node) bool { return same(n, to) }) {
+			c.values(at, f, targets)
+		}
 	default:
 		c.infinite(at, to, f, targets)
 	}

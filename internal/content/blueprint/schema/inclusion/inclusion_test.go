@@ -95,7 +95,7 @@ func TestDifferences(t *testing.T) {
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			var all []string
-			for _, d := range Differences(open(t, test.from), open(t, test.to)) {
+			for _, d := range (&Comparer{}).Differences(open(t, test.from), open(t, test.to)) {
 				text := fmt.Sprintf("%s: %s -> %s", strings.Join(strings.Fields(kindNames[d.Kind]+" "+d.Path+" "+d.Rule), " "), d.From, d.To)
 				if d.Values != "" {
 					text += " [" + d.Values + "]"
@@ -118,7 +118,7 @@ func TestLarge(t *testing.T) {
 		}
 		return fmt.Sprintf(`{"$ref": "#/$defs/d0", "$defs": {%s}}`, strings.Join(all, ","))
 	}
-	if len(Differences(open(t, definitions(`{"type": "number"}`)), open(t, definitions(`{"type": "integer"}`)))) == 0 {
+	if len((&Comparer{}).Differences(open(t, definitions(`{"type": "number"}`)), open(t, definitions(`{"type": "integer"}`)))) == 0 {
 		t.Error("no difference")
 	}
 }
@@ -131,7 +131,7 @@ func TestMany(t *testing.T) {
 	}
 	from, to := `{type: object, properties: {z: {enum: [a, b]}}}`, `{type: object, properties: {`+properties+`z: {enum: [a]}}}`
 	kinds := map[Kind]int{}
-	for _, d := range Differences(open(t, from), open(t, to)) {
+	for _, d := range (&Comparer{}).Differences(open(t, from), open(t, to)) {
 		kinds[d.Kind]++
 	}
 	if kinds[Refused] != 1 || kinds[Declared] != maxDifferences {
@@ -160,11 +160,23 @@ func TestBounded(t *testing.T) {
 		{"many branches for each sample", branches("^a"), branches("^b")},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			all := Differences(open(t, test.from), open(t, test.to))
+			all := (&Comparer{}).Differences(open(t, test.from), open(t, test.to))
 			if len(all) == 0 || all[len(all)-1].Rule != "size" || all[len(all)-1].Kind != Undecided {
 				t.Errorf("%+v", all)
 			}
 		})
+	}
+}
+
+// TestTogether: a Comparer that has taken all says of no further schema that it is the same.
+func TestTogether(t *testing.T) {
+	comparer, a := &Comparer{}, open(t, `{type: string}`)
+	if all := comparer.Differences(a, a); len(all) != 0 {
+		t.Error(all)
+	}
+	comparer.spend(budget{work: maxTogether * maxWork})
+	if all := comparer.Differences(a, a); len(all) != 1 || all[0].Rule != "size" || all[0].Kind != Undecided {
+		t.Error(all)
 	}
 }
 
@@ -250,7 +262,7 @@ func TestSound(t *testing.T) {
 			continue
 		}
 		first, second := open(t, from), open(t, to)
-		differences := Differences(first, second)
+		differences := (&Comparer{}).Differences(first, second)
 		certain := false
 		for _, d := range differences {
 			certain = certain || d.Kind == Refused
