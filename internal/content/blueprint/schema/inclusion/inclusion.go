@@ -45,8 +45,8 @@ type Difference struct {
 }
 
 const (
-	// maxDifferences is how many differences of a kind are returned: no reader needs more. Those of one kind
-	// leave room for the others, which may be worse.
+	// maxDifferences is how many differences of a kind are returned: no reader needs more. Many of one kind
+	// do not keep out others, which may be worse.
 	maxDifferences = 200
 )
 

@@ -123,7 +123,7 @@ func TestLarge(t *testing.T) {
 	}
 }
 
-// TestMany: many differences that are harmless leave room for one that is not.
+// TestMany: many differences that are harmless do not keep out one that is not.
 func TestMany(t *testing.T) {
 	properties := ""
 	for i := range maxDifferences + 50 {

@@ -230,7 +230,7 @@ func alikeRules(a, b node, rulesA, rulesB map[string]any, open map[string]bool) 
 		if _, both := rulesB[name]; !both || !alikeAt(a, b, name, open) {
 			return false
 		}
-		// What looks like a reference in a value is none.
+		// A value may look like a reference, and does not refer to anything.
 		if (name == "const" || name == "enum") && !reflect.DeepEqual(rulesA[name], rulesB[name]) {
 			return false
 		}
