@@ -68,18 +68,15 @@ type Asked struct {
 	Plans     []*deliveryv1alpha1.DeliveryPlan
 	Now       time.Time
 
-	// waits says that the job may not begin yet whatever its plan is.
-	waits bool
+	// opens is when the job may begin at the earliest, whatever its plan is; zero if it may now.
+	opens time.Time
 }
 
 // Ahead adds to a refusal what becomes of the plan meanwhile. The plan of a job that waits for a time is
 // worked out as soon as an approval given then counts at that time: users approve by day what runs at
 // night. It is compared once more when the job begins.
 func (in Asked) Ahead(refused Verdict) Verdict {
-	rules, _ := approvalRules(in.Policies, in.Inst)
-	if own := ownRules(in.Own); in.Own != "" && own.Err == nil {
-		rules = append(rules, own)
-	}
+	rules, _, _ := in.rules()
 	if len(rules) == 0 || refused.Until.IsZero() {
 		return refused
 	}
@@ -88,7 +85,7 @@ func (in Asked) Ahead(refused Verdict) Verdict {
 		refused.again = from
 		return refused
 	}
-	in.waits = true
+	in.opens = refused.Until
 	about := in.judge(rules)
 	refused.Work, refused.again, refused.awaits = about.Work, about.again, about.awaits
 	switch {
@@ -105,13 +102,9 @@ func (in Asked) Ahead(refused Verdict) Verdict {
 // JudgeApproval says whether the next job of a root may begin as far as its plan is concerned. A verdict
 // that permits it names the plan, if a policy asks for one.
 func JudgeApproval(in Asked) Verdict {
-	rules, overridden := approvalRules(in.Policies, in.Inst)
-	if in.Own != "" {
-		own := ownRules(in.Own)
-		if own.Err != nil {
-			return refuseOwn(own)
-		}
-		rules = append(rules, own)
+	rules, overridden, err := in.rules()
+	if err != nil {
+		return refuseOwn(err)
 	}
 	if len(rules) == 0 {
 		return Verdict{Overridden: overridden}
@@ -129,19 +122,18 @@ func JudgeApproval(in Asked) Verdict {
 	return verdict
 }
 
-// Approvers is how many users have to approve a plan of a root; 0 if nothing asks for that.
-func Approvers(policies []*deliveryv1alpha1.DeliveryPolicy, root *v1alpha1.Installation, summary deliveryv1alpha1.PlanSummary) int {
-	rules, _ := approvalRules(policies, root)
-	if own := OwnRule(root); own != "" {
-		rules = append(rules, ownRules(own))
+// rules are all that ask for approvals, and a policy that is overridden. An error says that what the root
+// itself asks for is not understood.
+func (in Asked) rules() (rules []Rules, overridden string, err error) {
+	rules, overridden = approvalRules(in.Policies, in.Inst)
+	if in.Own == "" {
+		return rules, overridden, nil
 	}
-	most := 0
-	for _, rule := range rules {
-		if approval := rule.policy.Spec.Approval; asksForApproval(approval, summary) {
-			most = max(most, int(approval.Approvers), 1)
-		}
+	own := ownRules(in.Own)
+	if own.Err != nil {
+		return rules, overridden, own.Err
 	}
-	return most
+	return append(rules, own), overridden, nil
 }
 
 // approvalRules are the policies that ask for approvals of a root, and one that is overridden.
@@ -186,7 +178,7 @@ func (in Asked) judge(rules []Rules) Verdict {
 			unseen = unseen || !slices.Contains(planned.Seen, approval.UID)
 		}
 	}
-	if !in.waits && (unseen || in.Now.Sub(planned.At) > Fresh) {
+	if in.opens.IsZero() && (unseen || in.Now.Sub(planned.At) > Fresh) {
 		// What was approved has to be what happens now, not what was shown.
 		return Verdict{Pending: true, Reason: reasons.PlanPending, Message: "its plan " + planned.Digest + " may be carried out, and is compared with what would happen now", Work: true}
 	}
@@ -195,7 +187,7 @@ func (in Asked) judge(rules []Rules) Verdict {
 		approved.ApprovedBy = append(approved.ApprovedBy, user)
 	}
 	slices.Sort(approved.ApprovedBy)
-	if in.waits {
+	if !in.opens.IsZero() {
 		return in.planAgain(Verdict{Plan: approved}, planAge)
 	}
 	return Verdict{Plan: approved}
@@ -244,19 +236,27 @@ func asksForApproval(approval *deliveryv1alpha1.ApprovalRule, summary deliveryv1
 	return true
 }
 
-// counting are the approvals of the plan.
+// counting are the approvals of the plan. Those for a job that waits for a time have to count then.
 func (in Asked) counting(validFor time.Duration) []*deliveryv1alpha1.DeliveryApproval {
+	begins := in.Now
+	if !in.opens.IsZero() {
+		begins = in.opens
+	}
 	var all []*deliveryv1alpha1.DeliveryApproval
 	for _, approval := range in.Approvals {
-		spec := &approval.Spec
-		counts := spec.Installation == in.Inst.Name && spec.Digest == in.Planned.Digest && approval.DeletionTimestamp == nil &&
-			in.Now.Before(approval.CreationTimestamp.Add(validFor)) &&
-			(in.Planned.Summary.Unknown == 0 || spec.AcceptUnknown)
+		counts := in.isFor(approval) && approval.DeletionTimestamp == nil &&
+			begins.Before(approval.CreationTimestamp.Add(validFor)) &&
+			(in.Planned.Summary.Unknown == 0 || approval.Spec.AcceptUnknown)
 		if counts {
 			all = append(all, approval)
 		}
 	}
 	return all
+}
+
+// isFor reports whether an approval is one of the plan, also if it does not count.
+func (in Asked) isFor(approval *deliveryv1alpha1.DeliveryApproval) bool {
+	return approval.Spec.Installation == in.Inst.Name && approval.Spec.Digest == in.Planned.Digest
 }
 
 // usersOf are the users who have given approvals.

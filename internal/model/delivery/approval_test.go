@@ -209,6 +209,7 @@ func TestAhead(t *testing.T) {
 		{"approved: it is compared when the window opens, and not before", []string{night, always}, []func(*delivery.Asked){approves(planA, "ann", 0), old(time.Minute)}, false, delivery.Recheck, refused + "; its plan " + planA + " is approved by ann, and is compared with what would happen then" + at},
 		{"approved after it was worked out", []string{night, always}, []func(*delivery.Asked){approves(planA, "ann", 0), planned(func(p *delivery.Planned) { p.Seen = nil })}, false, delivery.Recheck, refused + "; its plan " + planA + " is approved by ann, and is compared with what would happen then" + at},
 		{"those who have approved see once an hour whether it still is the plan", []string{night, always}, []func(*delivery.Asked){approves(planA, "ann", 0), old(time.Hour)}, true, 0, refused + "; its plan " + planA + " is approved by ann, and is compared with what would happen then" + at},
+		{"approved in time for now, and not for when the window opens", []string{night, always}, []func(*delivery.Asked){approves(planA, "ann", 17*time.Hour)}, false, delivery.Recheck, refused + "; plan " + planA + " (1 to create) needs the approval of a user: landscaper-cli plans approve x -n n --digest " + planA + at},
 		{"the owner alone asks for an approval", []string{night}, []func(*delivery.Asked){none, func(in *delivery.Asked) { in.Own = "Always" }}, true, 0, refused + "; its plan is being worked out" + at},
 		{"no approval is needed", []string{night, "{approval: {when: Deletions}}"}, nil, false, delivery.Recheck, refused + "; its plan " + planA + " needs no approval" + at},
 		{"the plan is refused", []string{night, "{approval: {unknown: Refuse}}"}, []func(*delivery.Asked){counting(deliveryv1alpha1.PlanSummary{Unknown: 1})}, false, delivery.Recheck, refused + "; plan " + planA + " has 1 parts that only the job can know, which the policy does not permit" + at},
@@ -284,32 +285,6 @@ func TestOwnApproval(t *testing.T) {
 			got := delivery.JudgeApproval(test.in)
 			if got.String() != test.want || got.Wake(askedAt).String() != test.waits {
 				t.Errorf("got  %s, waits for %s\nwant %s, %s", got, got.Wake(askedAt), test.want, test.waits)
-			}
-		})
-	}
-}
-
-// TestApprovers: how many users have to approve a plan, for people who look at it.
-func TestApprovers(t *testing.T) {
-	const two = "{approval: {when: Deletions, approvers: 2}}"
-	for _, test := range []struct {
-		reason  string
-		specs   []string
-		own     string
-		summary deliveryv1alpha1.PlanSummary
-		want    int
-	}{
-		{"nothing asks", []string{"{}"}, "", deliveryv1alpha1.PlanSummary{}, 0},
-		{"a policy asks", []string{always}, "", deliveryv1alpha1.PlanSummary{}, 1},
-		{"of two policies, the stricter one counts", []string{always, two}, "", deliveryv1alpha1.PlanSummary{Delete: 1}, 2},
-		{"if it asks for approvals of such a plan", []string{always, two}, "", deliveryv1alpha1.PlanSummary{Change: 1}, 1},
-		{"the owner asks", nil, "Always", deliveryv1alpha1.PlanSummary{}, 1},
-	} {
-		t.Run(test.reason, func(t *testing.T) {
-			in := asked(t, test.specs)
-			in.Inst.Annotations = map[string]string{deliveryv1alpha1.ApprovalAnnotation: test.own}
-			if got := delivery.Approvers(in.Policies, in.Inst, test.summary); got != test.want {
-				t.Errorf("got %d, want %d", got, test.want)
 			}
 		})
 	}

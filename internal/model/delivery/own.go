@@ -35,8 +35,8 @@ func ownRules(value string) Rules {
 
 // refuseOwn refuses a job whose owner asks for something that is not understood: what was meant is not
 // known, as with a policy.
-func refuseOwn(rules Rules) Verdict {
-	return Verdict{Reason: reasons.InvalidPolicy, Policy: ownRule, Policies: []string{ownRule}, Message: rules.Err.Error()}
+func refuseOwn(err error) Verdict {
+	return Verdict{Reason: reasons.InvalidPolicy, Policy: ownRule, Policies: []string{ownRule}, Message: err.Error()}
 }
 
 // source is what defers a job, for people.
