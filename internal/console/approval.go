@@ -24,9 +24,11 @@ type StoredPlan struct {
 	Deletion bool        `json:"deletion,omitempty"`
 	// Unknown counts the parts that only the job can know.
 	Unknown int32 `json:"unknown,omitempty"`
-	// ApprovedBy are those who have approved it, Needs how many have to; 0 if the visitor may not know.
+	// ApprovedBy are those whose approvals count, Needs how many have to approve; 0 if the visitor may not
+	// know. Void are those whose approvals do not count.
 	ApprovedBy []string `json:"approvedBy,omitempty"`
 	Needs      int      `json:"needs,omitempty"`
+	Void       []string `json:"void,omitempty"`
 	// Refusal is why the visitor cannot approve it; empty if the visitor can.
 	Refusal string `json:"refusal,omitempty"`
 	// Earlier is the plan before; nil without one.
@@ -40,12 +42,14 @@ type EarlierPlan struct {
 	Lines      []diff.Line `json:"lines,omitempty"`
 }
 
-// planWait is what an Installation says about the plan of its next job; empty if none waits.
-func planWait(node *inspect.Node) string {
-	if deferral := delivery.Deferral(node.Installation.Status.Conditions); reasons.IsAboutPlan(deferral) {
-		return deferral.Message
+// planWait is what an Installation says about the plan of its next job; empty if none waits. Ahead says
+// that the job waits for a time, and may have no plan.
+func planWait(node *inspect.Node) (says string, ahead bool) {
+	deferral := delivery.Deferral(node.Installation.Status.Conditions)
+	if ahead = reasons.AwaitsTime(deferral); ahead || reasons.IsAboutPlan(deferral) {
+		says = deferral.Message
 	}
-	return ""
+	return says, ahead
 }
 
 // stored answers with the plan that waits.

@@ -26,7 +26,10 @@ func TestStoredPlan(t *testing.T) {
 		{"no approval helps", reasons.PlanRefused, &Plan{Digest: "sha256:aa"}, true, refused},
 		{"it could not be worked out: what is stored is another one", reasons.PlanFailed, &Plan{Digest: "sha256:aa"}, true, refused},
 		{"nothing is stored yet", reasons.PlanPending, nil, true, ""},
-		{"a freeze is waited for", reasons.Frozen, &Plan{Digest: "sha256:aa"}, false, refused},
+		{"it is approved during a freeze", reasons.Frozen, &Plan{Digest: "sha256:aa"}, true, ""},
+		{"or before a window", reasons.OutsideWindow, &Plan{Digest: "sha256:aa"}, true, ""},
+		{"a job waits for a window, and needs no approval", reasons.OutsideWindow, nil, true, ""},
+		{"nothing begins during a pause", reasons.Paused, &Plan{Digest: "sha256:aa"}, false, refused},
 		{"nothing waits", "", &Plan{Digest: "sha256:aa"}, false, refused},
 	} {
 		t.Run(test.why, func(t *testing.T) {
@@ -35,8 +38,9 @@ func TestStoredPlan(t *testing.T) {
 					inst.Status.Conditions = []v1alpha1.Condition{{Type: deliveryv1alpha1.DeferredCondition, Status: v1alpha1.ConditionTrue, Reason: string(test.reason), Message: "deferred by DeliveryPolicy p"}}
 				}
 			})
-			if said := planWait(&inspect.Node{Installation: inst}); (said != "") != test.waits {
-				t.Errorf("the page says %q", said)
+			ahead := test.reason == reasons.Frozen || test.reason == reasons.OutsideWindow
+			if said, waitsForTime := planWait(&inspect.Node{Installation: inst}); (said != "") != test.waits || waitsForTime != ahead {
+				t.Errorf("the page says %q, %t", said, waitsForTime)
 			}
 			visitor := sees("installations/shop")
 			visitor.actor = &fakeActor{plan: test.plan}

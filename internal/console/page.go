@@ -21,8 +21,10 @@ type Page struct {
 	Above []Object `json:"above,omitempty"`
 	// Ways are why it is not ready: each leads from the Installation to a cause.
 	Ways [][]Hop `json:"ways,omitempty"`
-	// PlanWait says why the plan of its next job lets the job not begin; empty if no plan waits.
-	PlanWait string `json:"planWait,omitempty"`
+	// PlanWait says what the next job waits for whose plan may be stored; empty if none waits. PlanAhead
+	// says that it waits for a time: most of these jobs need no approval, and have no plan.
+	PlanWait  string `json:"planWait,omitempty"`
+	PlanAhead bool   `json:"planAhead,omitempty"`
 	// Tree is what belongs to it.
 	Tree *Branch `json:"tree,omitempty"`
 	// Flow is how values flow between its children; nil without any.
@@ -84,7 +86,7 @@ func (s *state) page(namespace, name string) Page {
 	if scope := flowview.Of([]*inspect.Node{node}); len(scope.Units) > 0 {
 		p.Flow = scope.Units[0].Inside
 	}
-	p.PlanWait = planWait(node)
+	p.PlanWait, p.PlanAhead = planWait(node)
 	p.Imports, p.Exports = s.values(node)
 	node.Walk(func(below *inspect.Node) {
 		if below.DeployItem != nil {

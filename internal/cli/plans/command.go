@@ -2,7 +2,6 @@
 package plans
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -11,6 +10,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
 
 	"go.landscaper.dev/internal/cli/commandline"
 	"go.landscaper.dev/internal/cli/connection"
@@ -50,6 +50,9 @@ func newListCommand(streams terminal.Streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := s.readRoots(command.Context()); err != nil {
+				return err
+			}
 			return s.list(streams.Out)
 		},
 	}
@@ -61,12 +64,19 @@ func newListCommand(streams terminal.Streams) *cobra.Command {
 func (s *stored) list(out io.Writer) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "INSTALLATION\tPLAN\tCHANGES\tAPPROVED BY")
+	listed := map[types.UID]bool{}
 	for _, plan := range s.plans {
+		standing, of := s.standing(&plan), plan.Spec.Installation.UID
+		if listed[of] {
+			// No job needs an earlier plan.
+			standing.Needs = 0
+		}
+		listed[of] = true
 		what := delivery.Describe(plan.Spec.Summary)
 		if plan.Spec.Installation.Deleted {
 			what = "deletion: " + what
 		}
-		fmt.Fprintln(table, terminal.Printable(plan.Spec.Installation.Name)+"\t"+terminal.Printable(plan.Spec.Digest)+"\t"+what+"\t"+terminal.Printable(cmp.Or(strings.Join(s.approvedBy(&plan), ", "), "-")))
+		fmt.Fprintln(table, terminal.Printable(plan.Spec.Installation.Name)+"\t"+terminal.Printable(plan.Spec.Digest)+"\t"+what+"\t"+terminal.Printable(approvedBy(standing, "-")))
 	}
 	if err := table.Flush(); err != nil {
 		return fmt.Errorf("print the plans: %w", err)
@@ -133,7 +143,11 @@ func (f *showing) run(ctx context.Context, streams terminal.Streams, on *connect
 		return terminal.WriteYAML(streams.Out, result)
 	}
 	fmt.Fprint(streams.Out, plan.Text(result, streams.Color() && !f.noColor))
-	fmt.Fprintln(streams.Out, "Approved by:", terminal.Printable(cmp.Or(strings.Join(s.approvedBy(found), ", "), "no user")))
+	standing := s.standing(found)
+	fmt.Fprintln(streams.Out, "Approved by:", terminal.Printable(approvedBy(standing, "no user")))
+	if len(standing.Void) > 0 {
+		fmt.Fprintln(streams.Out, "Too old, withdrawn, or without the unknown parts:", terminal.Printable(strings.Join(standing.Void, ", ")))
+	}
 	if before == nil {
 		return nil
 	}
@@ -142,7 +156,7 @@ func (f *showing) run(ctx context.Context, streams terminal.Streams, on *connect
 		return err
 	}
 	heading := "plan " + before.Spec.Digest
-	if by := s.approvedBy(before); len(by) > 0 {
+	if by := s.standing(before).By; len(by) > 0 {
 		heading += ", which " + strings.Join(by, ", ") + " has approved"
 	}
 	fmt.Fprintf(streams.Out, "\nCompared with %s:\n", terminal.Printable(heading))

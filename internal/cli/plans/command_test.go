@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"go.landscaper.dev/internal/cli/connection/connectiontest"
 	"go.landscaper.dev/internal/cli/terminal/terminaltest"
@@ -33,7 +34,10 @@ func planOf(t *testing.T, digest, uid, created, value string, unknown int) strin
 func TestPlans(t *testing.T) {
 	const shop = `{apiVersion: landscaper.gardener.cloud/v1alpha1, kind: Installation, metadata: {name: shop, uid: u}, spec: {}}`
 	const tools = `{apiVersion: landscaper.gardener.cloud/v1alpha1, kind: Installation, metadata: {name: tools, uid: v}, spec: {}}`
-	approval := `{apiVersion: delivery.landscaper.dev/v1alpha1, kind: DeliveryApproval, metadata: {name: a}, spec: {installation: shop, digest: "` + digests[0] + `", approvedBy: ann}}`
+	now := time.Now().UTC().Format(time.RFC3339)
+	approval := `{apiVersion: delivery.landscaper.dev/v1alpha1, kind: DeliveryApproval, metadata: {name: a, creationTimestamp: "` + now + `"}, spec: {installation: shop, digest: "` + digests[0] + `", approvedBy: ann}}`
+	tooOld := strings.NewReplacer("name: a", "name: b", now, "2026-01-01T00:00:00Z", "ann", "bob").Replace(approval)
+	const two = `{apiVersion: delivery.landscaper.dev/v1alpha1, kind: DeliveryPolicy, metadata: {name: p}, spec: {approval: {approvers: 2}}}`
 	old, present := planOf(t, digests[0], "u", "2026-01-01T00:00:00Z", "1", 0), planOf(t, digests[1], "u", "2026-01-02T00:00:00Z", "2", 0)
 	for _, test := range []struct {
 		reason  string
@@ -46,6 +50,8 @@ func TestPlans(t *testing.T) {
 		{"all plans", []string{shop, old, present, approval}, "list", 0, "INSTALLATION  PLAN                                                                     CHANGES      APPROVED BY\nshop          " + digests[1] + "  1 to change  -\nshop          " + digests[0] + "  1 to change  ann\n", ""},
 		{"the newest plan, compared with the one before", []string{shop, old, present, approval}, "show shop", 0, "shop/db\n  ~ change ConfigMap c\n      ~ data.a: 0 -> 2\nPlan: 0 to create, 1 to change, 0 to delete, 0 unchanged\nDigest: " + digests[1] + "\nApproved by: no user\n\nCompared with plan " + digests[0] + ", which ann has approved:\n-       ~ data.a: 0 -> 1\n+       ~ data.a: 0 -> 2\n- Digest: " + digests[0] + "\n+ Digest: " + digests[1] + "\n", ""},
 		{"an earlier plan", []string{shop, old, present, approval}, "show shop --digest sha256:aaaaaaaaaa", 0, "Approved by: ann\n", ""},
+		{"an approval that is too old does not count", []string{shop, old, approval, tooOld, two}, "show shop", 0, "Approved by: ann (1 of 2)\nToo old, withdrawn, or without the unknown parts: bob\n", ""},
+		{"one of two, and an earlier plan that no job needs", []string{shop, old, present, approval, strings.ReplaceAll(tooOld, digests[0], digests[1]), two}, "list", 0, digests[1] + "  1 to change  - (0 of 2)\nshop          " + digests[0] + "  1 to change  ann\n", ""},
 		{"for programs", []string{shop, present}, "show shop -o json", 0, `"digest": "` + digests[1], ""},
 		{"no plan", []string{shop, tools, present}, "show tools", 3, "", "Error: no plan of Installation tools is stored"},
 		{"the plan of an earlier Installation of the name", []string{shop, planOf(t, digests[0], "w", "2026-01-01T00:00:00Z", "1", 0)}, "show shop", 3, "", "Error: no plan of Installation shop is stored"},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"time"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -26,16 +27,16 @@ import (
 
 // Stored implements console.Actor.
 func (a *Actor) Stored(ctx context.Context, inst *v1alpha1.Installation) (*console.StoredPlan, error) {
-	stored, all, err := read(ctx, a.client, inst)
+	stored, err := read(ctx, a.client, inst)
 	if err != nil || stored.Plan == nil {
 		return stored, explained(err)
 	}
-	stored.Refusal, err = a.refusal(ctx, inst.Namespace, all)
+	stored.Refusal, err = a.refusal(ctx, inst.Namespace, stored)
 	return stored, explained(err)
 }
 
 // refusal says why the user cannot approve a plan; empty if the user can.
-func (a *Actor) refusal(ctx context.Context, namespace string, approvedBy []string) (string, error) {
+func (a *Actor) refusal(ctx context.Context, namespace string, stored *console.StoredPlan) (string, error) {
 	may, err := a.may(ctx, authorizationv1.ResourceAttributes{Verb: "create", Group: deliveryv1alpha1.GroupName, Resource: "deliveryapprovals", Namespace: namespace})
 	switch {
 	case err != nil:
@@ -44,42 +45,54 @@ func (a *Actor) refusal(ctx context.Context, namespace string, approvedBy []stri
 		return "You may not create DeliveryApprovals in this namespace.", nil
 	}
 	// Without a name, the API server says at the approval that there is one.
-	if user, err := approvals.WhoAmI(ctx, a.client); err == nil && slices.Contains(approvedBy, user) {
+	user, err := approvals.WhoAmI(ctx, a.client)
+	switch {
+	case err != nil:
+		return "", nil
+	case slices.Contains(stored.ApprovedBy, user):
 		return "You have approved this plan.", nil
+	case slices.Contains(stored.Void, user):
+		return "Your approval of this plan does not count: delete the DeliveryApproval to approve the plan again.", nil
 	}
 	return "", nil
 }
 
 // read reads the plan that waits, with those who have approved it.
-func read(ctx context.Context, c client.Client, inst *v1alpha1.Installation) (*console.StoredPlan, []string, error) {
+func read(ctx context.Context, c client.Client, inst *v1alpha1.Installation) (*console.StoredPlan, error) {
 	stored := &console.StoredPlan{UID: inst.UID}
 	newest, before, err := approvals.Newest(ctx, c, inst)
 	if meta.IsNoMatchError(err) {
-		return nil, nil, &console.Refusal{Status: http.StatusNotFound, Text: "the cluster does not serve the kinds of approvals"}
+		return nil, &console.Refusal{Status: http.StatusNotFound, Text: "the cluster does not serve the kinds of approvals"}
 	}
-	if err != nil || newest == nil {
-		return stored, nil, err
+	if err != nil || newest == nil || !delivery.MayBeOfNextJob(newest, inst) {
+		return stored, err
 	}
 	if stored.Plan, err = contentOf(ctx, c, newest); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	given := &deliveryv1alpha1.DeliveryApprovalList{}
-	if err := c.List(ctx, given, client.InNamespace(inst.Namespace)); err != nil {
-		return nil, nil, fmt.Errorf("list the DeliveryApprovals: %w", err)
+	given, err := approvals.Given(ctx, c, inst.Namespace)
+	if err != nil {
+		return nil, err
 	}
-	summary := newest.Spec.Summary
-	stored.Since, stored.Deletion, stored.Unknown = newest.CreationTimestamp, newest.Spec.Installation.Deleted, summary.Unknown
-	stored.ApprovedBy, stored.Needs = approvals.By(given.Items, newest), needs(ctx, c, inst, summary)
-	if before != nil {
-		earlier, err := contentOf(ctx, c, before)
-		if err != nil {
-			return nil, nil, err
-		}
-		stored.Earlier = &console.EarlierPlan{
-			Digest: before.Spec.Digest, ApprovedBy: approvals.By(given.Items, before), Lines: diff.Lines(planner.Lines(earlier), planner.Lines(stored.Plan)),
-		}
+	policies, err := approvals.Policies(ctx, c, inst.Namespace)
+	if err != nil {
+		return nil, err
 	}
-	return stored, stored.ApprovedBy, nil
+	stored.Since, stored.Deletion, stored.Unknown = newest.CreationTimestamp, newest.Spec.Installation.Deleted, newest.Spec.Summary.Unknown
+	standing := delivery.StandingOf(newest, inst, policies, given, time.Now())
+	stored.ApprovedBy, stored.Needs, stored.Void = standing.By, standing.Needs, standing.Void
+	if before == nil {
+		return stored, nil
+	}
+	earlier, err := contentOf(ctx, c, before)
+	if err != nil {
+		return nil, err
+	}
+	stored.Earlier = &console.EarlierPlan{
+		Digest: before.Spec.Digest, ApprovedBy: delivery.StandingOf(before, inst, policies, given, time.Now()).By,
+		Lines: diff.Lines(planner.Lines(earlier), planner.Lines(stored.Plan)),
+	}
+	return stored, nil
 }
 
 func contentOf(ctx context.Context, c client.Client, plan *deliveryv1alpha1.DeliveryPlan) (*console.Plan, error) {
@@ -91,19 +104,6 @@ func contentOf(ctx context.Context, c client.Client, plan *deliveryv1alpha1.Deli
 	// What is approved is what the object says.
 	shown.Digest = plan.Spec.Digest
 	return shown, nil
-}
-
-// needs is how many users have to approve a plan; 0 if the user may not read that.
-func needs(ctx context.Context, c client.Client, inst *v1alpha1.Installation, summary deliveryv1alpha1.PlanSummary) int {
-	list := &deliveryv1alpha1.DeliveryPolicyList{}
-	if err := c.List(ctx, list, client.InNamespace(inst.Namespace)); err != nil {
-		return 0
-	}
-	policies := make([]*deliveryv1alpha1.DeliveryPolicy, len(list.Items))
-	for i := range list.Items {
-		policies[i] = &list.Items[i]
-	}
-	return delivery.Approvers(policies, inst, summary)
 }
 
 // approve approves the plan that the user has seen, or none.
@@ -145,7 +145,7 @@ func (a *Actor) may(ctx context.Context, what authorizationv1.ResourceAttributes
 
 // Stored implements console.Actor.
 func (p PlansOnly) Stored(ctx context.Context, inst *v1alpha1.Installation) (*console.StoredPlan, error) {
-	stored, _, err := read(ctx, p.Client, inst)
+	stored, err := read(ctx, p.Client, inst)
 	if err == nil {
 		stored.Refusal = "This console only reads."
 	}

@@ -52,8 +52,8 @@ func storedPlan(t *testing.T, digest string, age time.Duration, text string, unk
 
 func given(digest, user string) client.Object {
 	return &deliveryv1alpha1.DeliveryApproval{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "a-" + user + digest[7:9]},
-		Spec:       deliveryv1alpha1.DeliveryApprovalSpec{Installation: "root", Digest: digest, ApprovedBy: user},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "a-" + user + digest[7:9], CreationTimestamp: metav1.Now()},
+		Spec:       deliveryv1alpha1.DeliveryApprovalSpec{Installation: "root", Digest: digest, ApprovedBy: user, AcceptUnknown: true},
 	}
 }
 
@@ -89,6 +89,11 @@ func approver(t *testing.T, may bool, fails func(client.Object) error, objects .
 func TestStored(t *testing.T) {
 	old, present := storedPlan(t, digestOf("a"), time.Hour, "1", 0), storedPlan(t, digestOf("b"), 0, "2", 3)
 	two := &deliveryv1alpha1.DeliveryPolicy{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "p"}, Spec: deliveryv1alpha1.DeliveryPolicySpec{Approval: &deliveryv1alpha1.ApprovalRule{Approvers: 2}}}
+	partial, own := given(digestOf("b"), "bob"), given(digestOf("b"), "ann")
+	partial.(*deliveryv1alpha1.DeliveryApproval).Spec.AcceptUnknown = false
+	own.SetCreationTimestamp(metav1.NewTime(time.Now().Add(-25 * time.Hour)))
+	outdated := storedPlan(t, digestOf("c"), 0, "2", 3)
+	outdated[0].(*deliveryv1alpha1.DeliveryPlan).Spec.Installation.Generation = -1
 	other := given(digestOf("b"), "eve")
 	other.(*deliveryv1alpha1.DeliveryApproval).Spec.Installation = "other"
 	for _, test := range []struct {
@@ -104,6 +109,9 @@ func TestStored(t *testing.T) {
 		{"no user has approved it", true, append([]client.Object{two}, present...), digestOf("b"), "", 2, "", ""},
 		{"a plan and the one before", true, slices.Concat(old, present, []client.Object{given(digestOf("a"), "bob"), other}), digestOf("b"), "", 0, "", "delete     data.a: + 1,create     data.a: + 2"},
 		{"another user has approved it", true, append([]client.Object{two, given(digestOf("b"), "bob")}, present...), digestOf("b"), "", 2, "bob", ""},
+		{"another user has not accepted the unknown parts", true, append([]client.Object{two, partial}, present...), digestOf("b"), "", 2, "", ""},
+		{"the user has, too long ago", true, append([]client.Object{two, own}, present...), digestOf("b"), "Your approval of this plan does not count: delete the DeliveryApproval to approve the plan again.", 2, "", ""},
+		{"the specification was changed since", true, outdated, "", "", 0, "", ""},
 		{"the user has", true, append([]client.Object{two, given(digestOf("b"), "ann")}, present...), digestOf("b"), "You have approved this plan.", 2, "ann", ""},
 		{"the user may not approve, and not read what is demanded", false, append([]client.Object{two}, present...), digestOf("b"), "You may not create DeliveryApprovals in this namespace.", 0, "", ""},
 	} {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -76,15 +77,32 @@ func Content(ctx context.Context, reader client.Reader, plan *deliveryv1alpha1.D
 	return nil
 }
 
-// By are the users who have approved a plan.
-func By(all []deliveryv1alpha1.DeliveryApproval, plan *deliveryv1alpha1.DeliveryPlan) []string {
-	var users []string
-	for i := range all {
-		spec := &all[i].Spec
-		if spec.Digest == plan.Spec.Digest && spec.Installation == plan.Spec.Installation.Name && !slices.Contains(users, spec.ApprovedBy) {
-			users = append(users, spec.ApprovedBy)
+// Policies reads the DeliveryPolicies of a namespace. A user who may not read them gets none: who approves
+// need not see all rules.
+func Policies(ctx context.Context, reader client.Reader, namespace string) ([]*deliveryv1alpha1.DeliveryPolicy, error) {
+	list := &deliveryv1alpha1.DeliveryPolicyList{}
+	if err := reader.List(ctx, list, client.InNamespace(namespace)); err != nil {
+		if apierrors.IsForbidden(err) {
+			return nil, nil
 		}
+		return nil, fmt.Errorf("list the DeliveryPolicies: %w", err)
 	}
-	slices.Sort(users)
-	return users
+	return pointers(list.Items), nil
+}
+
+// Given reads the DeliveryApprovals of a namespace.
+func Given(ctx context.Context, reader client.Reader, namespace string) ([]*deliveryv1alpha1.DeliveryApproval, error) {
+	list := &deliveryv1alpha1.DeliveryApprovalList{}
+	if err := reader.List(ctx, list, client.InNamespace(namespace)); err != nil {
+		return nil, fmt.Errorf("list the DeliveryApprovals: %w", err)
+	}
+	return pointers(list.Items), nil
+}
+
+func pointers[T any](items []T) []*T {
+	all := make([]*T, len(items))
+	for i := range items {
+		all[i] = &items[i]
+	}
+	return all
 }

@@ -6,6 +6,7 @@ import (
 
 	deliveryv1alpha1 "go.landscaper.dev/api/delivery/v1alpha1"
 	"go.landscaper.dev/api/v1alpha1"
+	"go.landscaper.dev/internal/model/predicates"
 )
 
 // Standing is how far the approval of a plan is, for people who look at it.
@@ -56,4 +57,13 @@ func (in Asked) approvers() []string {
 		}
 	}
 	return usersOf(all)
+}
+
+// MayBeOfNextJob reports whether a stored plan may be that of the next job. One that follows from an earlier
+// specification stays until there is another one. One that was carried out may be that of the next job,
+// too: the digest is the same if everything that it follows from is.
+func MayBeOfNextJob(plan *deliveryv1alpha1.DeliveryPlan, inst *v1alpha1.Installation) bool {
+	of := plan.Spec.Installation
+	// A cache may show an Installation that is older than the plan.
+	return of.UID == inst.UID && of.Generation >= inst.Generation && (of.Deleted || !predicates.BeingDeleted(inst))
 }

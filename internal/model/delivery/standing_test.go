@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	deliveryv1alpha1 "go.landscaper.dev/api/delivery/v1alpha1"
+	"go.landscaper.dev/api/v1alpha1"
 	"go.landscaper.dev/internal/model/delivery"
 )
 
@@ -44,6 +45,33 @@ func TestStanding(t *testing.T) {
 			got := delivery.StandingOf(plan, in.Inst, in.Policies, in.Approvals, in.Now)
 			if said := fmt.Sprintf("by %v, needs %d, void %v", got.By, got.Needs, got.Void); said != test.want {
 				t.Errorf("got  %s\nwant %s", said, test.want)
+			}
+		})
+	}
+}
+
+// TestMayBeOfNextJob: which stored plans people are asked to approve.
+func TestMayBeOfNextJob(t *testing.T) {
+	for _, test := range []struct {
+		reason string
+		plan   deliveryv1alpha1.PlannedInstallation
+		delete bool
+		want   bool
+	}{
+		{"the plan of the specification", deliveryv1alpha1.PlannedInstallation{UID: "u", Generation: 2}, false, true},
+		{"the specification was changed since", deliveryv1alpha1.PlannedInstallation{UID: "u", Generation: 1}, false, false},
+		{"a cache is behind", deliveryv1alpha1.PlannedInstallation{UID: "u", Generation: 3}, false, true},
+		{"another Installation of the name", deliveryv1alpha1.PlannedInstallation{UID: "v", Generation: 2}, false, false},
+		{"it is being deleted since", deliveryv1alpha1.PlannedInstallation{UID: "u", Generation: 2}, true, false},
+		{"the plan of the deletion", deliveryv1alpha1.PlannedInstallation{UID: "u", Generation: 2, Deleted: true}, true, true},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			inst := rootOf(func(inst *v1alpha1.Installation) { inst.UID, inst.Generation = "u", 2 })
+			if test.delete {
+				inst.DeletionTimestamp = &metav1.Time{Time: askedAt}
+			}
+			if got := delivery.MayBeOfNextJob(&deliveryv1alpha1.DeliveryPlan{Spec: deliveryv1alpha1.DeliveryPlanSpec{Installation: test.plan}}, inst); got != test.want {
+				t.Errorf("got %t", got)
 			}
 		})
 	}

@@ -29,8 +29,9 @@ type fakeActor struct {
 	// left gets the end of a plan whose page was left; without it, plans are there at once.
 	left chan error
 
-	// stored is the plan that waits.
+	// stored is the plan that waits; none says that there is none.
 	stored console.StoredPlan
+	none   bool
 
 	mutex sync.Mutex
 	asked []console.Request
@@ -56,6 +57,9 @@ func (h *fakeActor) Stored(ctx context.Context, inst *v1alpha1.Installation) (*c
 	defer h.mutex.Unlock()
 	stored, err := h.stored, error(nil)
 	stored.UID = inst.UID
+	if h.none {
+		return &console.StoredPlan{UID: inst.UID}, nil
+	}
 	stored.Plan, err = h.Plan(ctx, "", "")
 	stored.Plan.Digest = "sha256:" + strings.Repeat("37f48b4a", 8)
 	return &stored, err

@@ -19,7 +19,13 @@ import (
 // waiting opens the page of a root whose plan waits for approvals.
 func waiting(t *testing.T, h *fakeActor) (*viewer, *world) {
 	t.Helper()
-	w := newWorld(deferred("needs the approval of 2 users"))
+	return visits(t, h, deferred("needs the approval of 2 users"))
+}
+
+// visits opens the page of a root.
+func visits(t *testing.T, h *fakeActor, inst *v1alpha1.Installation) (*viewer, *world) {
+	t.Helper()
+	w := newWorld(inst)
 	w.actor = h
 	page, address, _, _ := open(t, w)
 	page.AwaitText("shop")
@@ -79,6 +85,30 @@ func TestApproval(t *testing.T) {
 	}
 	w.set(root("ledger"))
 	v.Await(`!document.querySelector("#approval")`)
+}
+
+// TestApprovalAhead: a plan is approved before its window opens, and a job that waits for a window alone
+// shows no plan.
+func TestApprovalAhead(t *testing.T) {
+	closed := deferred("needs the approval of 2 users")
+	closed.Status.Conditions[0].Reason = string(reasons.OutsideWindow)
+	h := &fakeActor{stored: twoNeeded(0)}
+	v, _ := visits(t, h, closed)
+	v.AwaitText("Plan of the next job, which waits", "1 of 2 approvals")
+	v.press("Approve this plan")
+	v.AwaitText("At its time, the job begins if enough users have approved exactly this plan")
+	v.Photograph("approval-ahead")
+	v.press("Approve")
+	v.Await(noDialog)
+	v.AwaitText("Your approval is stored.")
+	h.mutex.Lock()
+	h.none = true
+	h.mutex.Unlock()
+	v.Visit(v.address + "/n/shop/ledger")
+	v.AwaitText("needs the approval of 2 users")
+	if v.Is(`!!document.querySelector("#approval")`) {
+		t.Error("a job without a plan has a section for it")
+	}
 }
 
 // TestApprovalOfUnknown: what only the job can know is accepted by a choice of its own.

@@ -268,7 +268,8 @@ const (
 var kinds = map[string]kind{
 	"installations": {ours, "Installation"}, "executions": {ours, "Execution"}, "deployitems": {ours, "DeployItem"},
 	"targets": {ours, "Target"}, "dataobjects": {ours, "DataObject"}, "contexts": {ours, "Context"},
-	"deliveryrevisions": {delivery, "DeliveryRevision"}, "deliveryplans": {delivery, "DeliveryPlan"}, "deliveryapprovals": {delivery, "DeliveryApproval"},
+	"deliverypolicies": {delivery, "DeliveryPolicy"}, "deliveryrevisions": {delivery, "DeliveryRevision"},
+	"deliveryplans": {delivery, "DeliveryPlan"}, "deliveryapprovals": {delivery, "DeliveryApproval"},
 	"channels": {"fleet.landscaper.dev/v1alpha1", "Channel"}, "fleets": {"fleet.landscaper.dev/v1alpha1", "Fleet"},
 	"controllerrevisions": {"apps/v1", "ControllerRevision"},
 	"secrets":             {"v1", "Secret"}, "configmaps": {"v1", "ConfigMap"}, "namespaces": {"v1", "Namespace"}, "events": {"v1", "Event"},

@@ -13,14 +13,17 @@ export interface StoredPlan {
   unknown?: number;
   approvedBy?: string[];
   needs?: number;
+  void?: string[];
   refusal?: string;
   earlier?: { digest: string; approvedBy?: string[]; lines?: { action: Happens; text: string }[] };
 }
 
-/** Who has approved a plan, and how many have to. */
-export function approvalsOf({ approvedBy = [], needs }: Pick<StoredPlan, "approvedBy" | "needs">): string {
+/** Who has approved a plan, how many have to, and whose approvals do not count. */
+export function approvalsOf({ approvedBy = [], needs, void: uncounted = [] }: Pick<StoredPlan, "approvedBy" | "needs" | "void">): string {
   const by = approvedBy.length ? `Approved by ${approvedBy.join(" and ")}` : "Approved by no user yet";
-  return needs ? `${by}: ${approvedBy.length} of ${needs} ${needs === 1 ? "approval" : "approvals"}` : by;
+  const many = needs ? `: ${approvedBy.length} of ${needs} ${needs === 1 ? "approval" : "approvals"}` : "";
+  const not = uncounted.length ? `; too old, or without the parts that only the job can know: ${uncounted.join(" and ")}` : "";
+  return by + many + not;
 }
 
 /** The stored plan of a job that waits for it, and the button that approves it. */
@@ -38,6 +41,8 @@ export function Approval({ view }: { view: Page }) {
     };
   }, [address, view.planWait, said]);
   const stored = answer?.content;
+  // Most jobs that wait for a time have no plan.
+  if (view.planAhead && !stored?.plan) return null;
   return (
     <Section id="approval" title={stored?.deletion ? "Plan of the deletion, which waits" : "Plan of the next job, which waits"}>
       {!answer && <p class="hint" role="status">Reading the plan …</p>}
@@ -125,7 +130,7 @@ function Approve({ view, address, stored: shown, plan: shownPlan, close, done }:
           void send();
         }}
       >
-        <p>{plan.summary}. The job begins when enough users have approved exactly this plan, and only if it is still what would happen then.</p>
+        <p>{plan.summary}. {view.planAhead ? "At its time, the job begins if" : "The job begins when"} enough users have approved exactly this plan, and only if it is still what would happen then.</p>
         <p class="quiet small digest">
           <span>Digest of the plan:</span> <code>{plan.digest}</code>
         </p>

@@ -134,6 +134,7 @@ export interface Page extends Frame, Row {
   above?: Thing[];
   ways?: Hop[][];
   planWait?: string;
+  planAhead?: boolean;
   tree?: Branch;
   flow?: Scope;
   imports?: Value[];

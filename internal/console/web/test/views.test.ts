@@ -144,6 +144,7 @@ test("who has approved a plan, and how many have to", () => {
   const rows: [why: string, stored: Parameters<typeof approvalsOf>[0], want: string][] = [
     ["no user yet", { needs: 1 }, "Approved by no user yet: 0 of 1 approval"],
     ["one of two", { needs: 2, approvedBy: ["ann"] }, "Approved by ann: 1 of 2 approvals"],
+    ["an approval that does not count", { needs: 2, approvedBy: ["ann"], void: ["bob"] }, "Approved by ann: 1 of 2 approvals; too old, or without the parts that only the job can know: bob"],
     ["how many have to is for those who may read policies", { approvedBy: ["ann", "bob"] }, "Approved by ann and bob"],
   ];
   for (const [why, stored, want] of rows) assert.equal(approvalsOf(stored), want, why);

@@ -200,11 +200,11 @@ var Table = []Group{
 	{"DeliveryPolicies: their conditions, the condition `Deferred` of Installations, and events", []Explanation{
 		{ApprovalRequired, "a DeliveryPolicy, or the Installation itself, lets the job begin only when users have approved its plan", "look at the plan with landscaper-cli plans show, and approve it with landscaper-cli plans approve"},
 		{Approved, "a job begins with a plan that was approved, or that needs no approval", "nothing: the job writes nothing that the plan does not have"},
-		{Frozen, "a freeze of a DeliveryPolicy lets the job not begin", "wait until the time that the message names, or override the policy"},
+		{Frozen, "a freeze of a DeliveryPolicy lets the job not begin", "approve the plan now if the message names one that needs it; wait until the time that the message names, or override the policy"},
 		{InvalidPolicy, "a DeliveryPolicy, or the annotation delivery.landscaper.dev/approval, cannot be understood, and lets no job begin", "correct what the message names"},
 		{NotApproved, "a job would have written something that its approved plan does not have", "ask for another job: it gets a plan of what is to be written now"},
 		{Open, "the DeliveryPolicy lets every job begin", "nothing"},
-		{OutsideWindow, "no window of a DeliveryPolicy is open for the job", "wait until the time that the message names, or override the policy"},
+		{OutsideWindow, "no window of a DeliveryPolicy is open for the job", "approve the plan now if the message names one that needs it; wait until the time that the message names, or override the policy"},
 		{Overridden, "a job has begun although a DeliveryPolicy would have deferred it", "nothing: a user with the right for it has asked for that"},
 		{Paused, "a DeliveryPolicy has stopped deliveries", "remove spec.paused of the DeliveryPolicy to resume"},
 		{PlanFailed, "the plan that a DeliveryPolicy demands cannot be worked out", "do what the message says; the server tries again, and a change of the Installation lets it try at once"},

@@ -73,9 +73,16 @@ func IsAboutPlan(condition *v1alpha1.Condition) bool {
 	return has(condition, ApprovalRequired) || has(condition, PlanFailed) || has(condition, PlanPending) || has(condition, PlanRefused)
 }
 
-// AwaitsApproval reports whether a condition Deferred says that an approval may let the job begin.
+// AwaitsTime reports whether a condition Deferred says that the job waits for a time. Its plan may be
+// worked out, and approved, before that.
+func AwaitsTime(condition *v1alpha1.Condition) bool {
+	return has(condition, Frozen) || has(condition, OutsideWindow)
+}
+
+// AwaitsApproval reports whether a condition Deferred says that an approval may let the job begin, now or
+// at a time.
 func AwaitsApproval(condition *v1alpha1.Condition) bool {
-	return has(condition, ApprovalRequired) || has(condition, PlanPending)
+	return has(condition, ApprovalRequired) || has(condition, PlanPending) || AwaitsTime(condition)
 }
 
 // DeferralOf returns the reason for which a condition Deferred says that a job may not begin; empty for
