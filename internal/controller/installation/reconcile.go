@@ -59,16 +59,6 @@ type Surroundings struct {
 	Unsettled func() bool
 }
 
-// ChangeTally counts what jobs change on clusters.
-type ChangeTally interface {
-	// Begin begins to count a job, in the place of the one before.
-	Begin(jobID, before string)
-	// Of returns what a job has changed; nil if it is not counted.
-	Of(jobID string) *v1alpha1.ObjectCounts
-	// Forget forgets a job.
-	Forget(jobID string)
-}
-
 // reporter returns what reports jobs of Installations.
 func (r *Reconciler) reporter() *reporter.Reporter {
 	return &reporter.Reporter{
@@ -141,9 +131,7 @@ func (a *attempt) Forget() {
 	a.r.forgetAhead(a.key)
 	if a.s.Inst != nil {
 		a.r.memory.Forget(a.s.Inst.UID)
-		if a.r.Changes != nil {
-			a.r.Changes.Forget(a.s.Inst.Status.JobID)
-		}
+		a.r.forgetChanges(a.s.Inst)
 	}
 }
 
@@ -177,9 +165,7 @@ func (r *Reconciler) observe(ctx context.Context, key types.NamespacedName, s *s
 	s.PickedUp = r.memory.Of(inst.UID).marks.has(pickedUp) && job.NeverHadJob(inst) && !predicates.BeingDeleted(inst)
 	s.subject = reporter.Installation(s.Inst)
 	s.subject.Status.Ended = func() { repeat.NoteEnd(s.Inst) }
-	if r.Changes != nil {
-		s.subject.Objects = r.Changes.Of
-	}
+	r.countChanges(s)
 	if err := r.reader().Family(ctx, &s.Family); err != nil {
 		return false, err
 	}

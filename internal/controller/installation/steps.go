@@ -64,10 +64,9 @@ func (r *Reconciler) start(ctx context.Context, s *snapshot, trigger v1alpha1.Jo
 		// them in the same job.
 		s.Inst.Status.DataUpdate = decide.RequestedUpdate(s.Situation, trigger)
 	}
-	before := s.Inst.Status.JobID
 	s.subject.Status.Trigger(r.NewJobID(), metav1.NewTime(r.Now()))
-	if r.Changes != nil {
-		r.Changes.Begin(s.Inst.Status.JobID, before)
+	if r.Changes != nil && predicates.IsRoot(s.Inst) {
+		r.Changes.Begin(s.Inst.UID, s.Inst.Status.JobID)
 	}
 	s.subject.RecordTrigger(trigger, s.requester)
 	s.PendingTrigger = trigger

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"go.landscaper.dev/api/v1alpha1"
 )
 
@@ -25,6 +27,8 @@ type Tally struct {
 	mu   sync.Mutex
 	seed maphash.Seed
 	jobs map[string]map[uint64]uint8
+	// last is the job of each root: one that could not be stored is begun again, with another ID.
+	last map[types.UID]string
 	// order has the jobs from the oldest on, and objects counts those of all.
 	order   []string
 	objects int
@@ -33,28 +37,30 @@ type Tally struct {
 
 // New returns a tally.
 func New() *Tally {
-	return &Tally{seed: maphash.MakeSeed(), jobs: map[string]map[uint64]uint8{}, most: maxObjects}
+	return &Tally{seed: maphash.MakeSeed(), jobs: map[string]map[uint64]uint8{}, last: map[types.UID]string{}, most: maxObjects}
 }
 
-// Begin begins to count a job, in the place of one before.
-func (t *Tally) Begin(jobID, before string) {
+// Begin begins to count a job of a root, in the place of the one before.
+func (t *Tally) Begin(root types.UID, jobID string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.drop(before)
-	if t.jobs[jobID] == nil {
-		t.jobs[jobID] = map[uint64]uint8{}
-		t.order = append(t.order, jobID)
-	}
+	t.drop(t.last[root])
+	t.last[root] = jobID
+	t.jobs[jobID] = map[uint64]uint8{}
+	t.order = append(t.order, jobID)
 	if len(t.order) > maxJobs {
 		t.drop(t.order[0])
 	}
 }
 
-// Forget forgets a job.
-func (t *Tally) Forget(jobID string) {
+// Forget forgets a job of a root, unless another one has begun.
+func (t *Tally) Forget(root types.UID, jobID string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.drop(jobID)
+	if t.last[root] == jobID {
+		delete(t.last, root)
+		t.drop(jobID)
+	}
 }
 
 func (t *Tally) drop(jobID string) {

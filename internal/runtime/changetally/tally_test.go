@@ -23,7 +23,7 @@ func TestTally(t *testing.T) {
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			tally := New()
-			tally.Begin("a", "")
+			tally.Begin("x", "a")
 			for _, change := range test.changes {
 				tally.Note("a", change, "one")
 				tally.Note("other", change, "one")
@@ -39,12 +39,12 @@ func TestTally(t *testing.T) {
 func TestForgotten(t *testing.T) {
 	tally := New()
 	tally.most = 10
-	tally.Begin("a", "")
-	tally.Begin("b", "a")
+	tally.Begin("x", "a")
+	tally.Begin("x", "b")
 	if tally.Of("a") != nil || tally.Of("unknown") != nil || tally.Of("b") == nil {
 		t.Error("only the last job of a root is counted")
 	}
-	tally.Begin("c", "")
+	tally.Begin("y", "c")
 	for i := range 8 {
 		tally.Note("b", Created, fmt.Sprint(i))
 	}
@@ -54,8 +54,13 @@ func TestForgotten(t *testing.T) {
 	if tally.Of("b") != nil || tally.Of("c").Created != 4 || tally.objects != 4 || len(tally.order) != 1 {
 		t.Errorf("%+v", tally)
 	}
-	tally.Forget("c")
-	if tally.Of("c") != nil || tally.objects != 0 {
+	tally.Forget("y", "before")
+	tally.Forget("sub", "c")
+	if tally.Of("c") == nil {
+		t.Error("a job is forgotten with an earlier one, or with a subinstallation that has the same")
+	}
+	tally.Forget("y", "c")
+	if tally.Of("c") != nil || tally.objects != 0 || len(tally.last) > 1 {
 		t.Errorf("%+v", tally)
 	}
 }
