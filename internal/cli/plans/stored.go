@@ -114,14 +114,18 @@ func (s *stored) result(ctx context.Context, plan *deliveryv1alpha1.DeliveryPlan
 }
 
 // standing says how far the approval of a plan is. Where the user may not read Installations or policies,
-// it does not say how many have to approve.
+// or no job needs the plan any more, it does not say how many have to approve.
 func (s *stored) standing(plan *deliveryv1alpha1.DeliveryPlan) delivery.Standing {
 	root := s.roots[plan.Spec.Installation.UID]
 	if root == nil {
 		root = &v1alpha1.Installation{ObjectMeta: metav1.ObjectMeta{Namespace: plan.Namespace, Name: plan.Spec.Installation.Name}}
 		return delivery.StandingOf(plan, root, nil, s.approvals, time.Now())
 	}
-	return delivery.StandingOf(plan, root, s.policies, s.approvals, time.Now())
+	standing := delivery.StandingOf(plan, root, s.policies, s.approvals, time.Now())
+	if !delivery.MayBeOfNextJob(plan, root) {
+		standing.Needs = 0
+	}
+	return standing
 }
 
 // approvedBy are the users who have approved a plan, and how many have to; or another text without any.

@@ -59,11 +59,14 @@ func (in Asked) approvers() []string {
 	return usersOf(all)
 }
 
-// MayBeOfNextJob reports whether a stored plan may be that of the next job. One that follows from an earlier
-// specification stays until there is another one. One that was carried out may be that of the next job,
-// too: the digest is the same if everything that it follows from is.
+// MayBeOfNextJob reports whether a stored plan may be that of the next job. One that was carried out, or
+// follows from an earlier specification, stays until there is another one.
 func MayBeOfNextJob(plan *deliveryv1alpha1.DeliveryPlan, inst *v1alpha1.Installation) bool {
 	of := plan.Spec.Installation
+	switch {
+	case of.UID != inst.UID, carriedOut(inst, plan.Spec.Digest), predicates.BeingDeleted(inst) && !of.Deleted:
+		return false
+	}
 	// A cache may show an Installation that is older than the plan.
-	return of.UID == inst.UID && of.Generation >= inst.Generation && (of.Deleted || !predicates.BeingDeleted(inst))
+	return of.Generation >= inst.Generation
 }

@@ -59,6 +59,7 @@ func TestMayBeOfNextJob(t *testing.T) {
 		want   bool
 	}{
 		{"the plan of the specification", deliveryv1alpha1.PlannedInstallation{UID: "u", Generation: 2}, false, true},
+		{"the last job has carried it out", deliveryv1alpha1.PlannedInstallation{Name: "carried-out", UID: "u", Generation: 2}, false, false},
 		{"the specification was changed since", deliveryv1alpha1.PlannedInstallation{UID: "u", Generation: 1}, false, false},
 		{"a cache is behind", deliveryv1alpha1.PlannedInstallation{UID: "u", Generation: 3}, false, true},
 		{"another Installation of the name", deliveryv1alpha1.PlannedInstallation{UID: "v", Generation: 2}, false, false},
@@ -70,7 +71,9 @@ func TestMayBeOfNextJob(t *testing.T) {
 			if test.delete {
 				inst.DeletionTimestamp = &metav1.Time{Time: askedAt}
 			}
-			if got := delivery.MayBeOfNextJob(&deliveryv1alpha1.DeliveryPlan{Spec: deliveryv1alpha1.DeliveryPlanSpec{Installation: test.plan}}, inst); got != test.want {
+			inst.Status.ApprovedPlan = &v1alpha1.ApprovedPlan{Digest: "carried-out"}
+			plan := &deliveryv1alpha1.DeliveryPlan{Spec: deliveryv1alpha1.DeliveryPlanSpec{Installation: test.plan, Digest: test.plan.Name}}
+			if got := delivery.MayBeOfNextJob(plan, inst); got != test.want {
 				t.Errorf("got %t", got)
 			}
 		})
