@@ -28,10 +28,7 @@ import (
 	"go.landscaper.dev/deployer"
 	"go.landscaper.dev/internal/base/version"
 	"go.landscaper.dev/internal/cluster"
-	"go.landscaper.dev/internal/content/blueprint"
 	"go.landscaper.dev/internal/content/component"
-	"go.landscaper.dev/internal/content/template"
-	"go.landscaper.dev/internal/content/template/clusterfunc"
 	"go.landscaper.dev/internal/controller/defaultcontext"
 	"go.landscaper.dev/internal/controller/execution"
 	"go.landscaper.dev/internal/controller/installation"
@@ -195,7 +192,11 @@ func addControllers(ctx context.Context, manager ctrl.Manager, config Config, li
 	notes, guard := openNotes(config, manager.GetLogger()), newMemoryGuard(config, manager.GetLogger())
 	counted := newChanges(&config)
 	if config.runs(Installations) {
-		if err := addInstallations(ctx, manager, config, order, clusters, library, itemAttempts{notes, guard}, policies, counted, unsettled); err != nil {
+		jobs := installations{
+			manager: manager, config: config, order: order, clusters: clusters, library: library,
+			attempts: itemAttempts{notes, guard}, policies: policies, counted: counted, unsettled: unsettled,
+		}
+		if err := jobs.add(ctx); err != nil {
 			return fmt.Errorf("set up the Installation controller: %w", err)
 		}
 	}
@@ -354,38 +355,4 @@ func problems(manager ctrl.Manager, config Config) *reporter.Problems {
 // recorders take what controllers of jobs report beyond the status.
 func recorders(manager ctrl.Manager, config Config) reporter.Recorders {
 	return reporter.Recorders{Events: reporter.RateLimited(manager.GetEventRecorder("Landscaper")), Problems: problems(manager, config)}
-}
-
-// addInstallations adds the controller that renders blueprints, with all that
-// templates may reach.
-func addInstallations(ctx context.Context, manager ctrl.Manager, config Config, order *queue.Order, clusters *cluster.Pool, library *library, attempts itemAttempts, policies *delivery, counted *changes, unsettled func() bool) error {
-	log := manager.GetLogger().WithName("templates")
-	functions := func(namespace string, imported []*v1alpha1.Target) map[string]template.Function {
-		return clusterfunc.Functions(clusterfunc.Options{
-			Clusters: cluster.NewKubeconfigs(clusters, namespace, imported),
-			Disabled: config.disabledFunctions(),
-			Log: func(function, target string, expires time.Time) {
-				log.Info("a template got a kubeconfig", "function", function, "target", target, "expires", expires)
-			},
-		})
-	}
-	key, err := planKey(ctx, manager.GetAPIReader(), manager.GetClient(), config.Namespace)
-	if err != nil {
-		return err
-	}
-	reconciler := &installation.Reconciler{
-		Client: manager.GetClient(), Reader: manager.GetAPIReader(), Recorders: recorders(manager, config),
-		Order: order, Now: time.Now, NewJobID: job.NewID, Triggers: config.Triggers,
-		Surroundings: installation.Surroundings{Changes: counted.installations(), Unsettled: unsettled},
-		Deliveries:   installation.Deliveries{Policies: policies.reader(manager), Ahead: policies.ahead(manager, config, clusters, library, key)},
-		Planner: installation.Planner{
-			Sources: library.sources, Components: library.components, Blueprints: blueprint.NewCache(blueprint.CacheBytes(config.MemoryLimit)),
-			Verification: config.Verification, NamedTargets: config.NamedTargets, Functions: functions,
-			Maker: library.renderers.Plans(), Key: key, Attempts: attempts.notes, Memory: attempts.guard,
-		},
-	}
-	if err := reconciler.SetupWithManager(ctx, manager, controller.Options{MaxConcurrentReconciles: config.Workers[Installations]}); err != nil {
-		return err
-	}
-	return config.register(countPlans(reconciler.Plans)...)
 }
