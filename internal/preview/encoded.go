@@ -3,7 +3,6 @@ package preview
 import (
 	"encoding/base64"
 	"regexp"
-	"unicode/utf8"
 )
 
 // maxUnpacked is how many layers of base64 are taken off: the data of a machine holds files in base64, and
@@ -19,7 +18,8 @@ func unpacked(text string) []string {
 	for _, run := range packedRun.FindAllString(text, -1) {
 		// What follows an incomplete group says nothing.
 		decoded, err := base64.RawStdEncoding.DecodeString(run[:len(run)-oddDigits(len(run))])
-		if err == nil && utf8.Valid(decoded) {
+		if err == nil {
+			// A secret may be beside bytes that are no text.
 			found = append(found, string(decoded))
 		}
 	}

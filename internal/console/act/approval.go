@@ -46,12 +46,10 @@ func (a *Actor) refusal(ctx context.Context, namespace string, stored *console.S
 	}
 	// Without a name, the API server says at the approval that there is one.
 	user, err := approvals.WhoAmI(ctx, a.client)
-	switch {
-	case err != nil:
-		return "", nil
-	case slices.Contains(stored.ApprovedBy, user):
+	if err == nil && slices.Contains(stored.ApprovedBy, user) {
 		return "You have approved this plan.", nil
-	case slices.Contains(stored.Void, user):
+	}
+	if err == nil && slices.Contains(stored.Void, user) {
 		return "Your approval of this plan does not count: delete the DeliveryApproval to approve the plan again.", nil
 	}
 	return "", nil
