@@ -18,11 +18,11 @@ type Changes interface {
 	Note(jobID string, change Change, object string)
 }
 
-// Noter returns what notes changes of objects in the present job of the item, also when the attempt is over.
-// A plan, or a look at a finished item, notes nothing.
+// Noter returns what notes changes of objects in the present job of the item, also when the attempt is over;
+// nil if nothing is to be noted, as in a plan or at a look at a finished item.
 func (i *Item) Noter() func(change Change, object string) {
 	if i.reconciler == nil || i.reconciler.options.Changes == nil || i.run == nil || i.run.jobID == "" {
-		return func(Change, string) {}
+		return nil
 	}
 	changes, jobID := i.reconciler.options.Changes, job.BaseOf(i.run.jobID)
 	return func(change Change, object string) { changes.Note(jobID, change, object) }

@@ -77,9 +77,14 @@ func begin(ctx context.Context, item *deployer.Item, connection *cluster.Connect
 	return Begin(ctx, itemJob{item, source}, On(item, connection), desiredState, recorded)
 }
 
-// On returns the cluster behind a connection, on which the changes of an item are counted.
+// On returns the cluster behind a connection, on which the changes of an item are counted if anything
+// counts them: that takes the versions of all that is read.
 func On(item *deployer.Item, connection *cluster.Connection) target.Cluster {
-	return target.Counted(target.On(connection), item.Noter())
+	on := target.On(connection)
+	if note := item.Noter(); note != nil {
+		return target.Counted(on, note)
+	}
+	return on
 }
 
 // wanted returns what an item wants, and what is recorded of it.
