@@ -19,7 +19,7 @@ func unpacked(text string) []string {
 		// What follows an incomplete group says nothing.
 		decoded, err := base64.RawStdEncoding.DecodeString(run[:len(run)-oddDigits(len(run))])
 		if err == nil {
-			// A secret may be beside bytes that are no text.
+			// A secret may be beside bytes that are not a text.
 			found = append(found, string(decoded))
 		}
 	}

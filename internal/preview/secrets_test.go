@@ -32,7 +32,7 @@ func TestHide(t *testing.T) {
 		{"base64 for URLs", base64.URLEncoding.EncodeToString([]byte("??" + password)), mask.Hidden},
 		{"base64 of base64 of it", packed(packed(password)), mask.Hidden},
 		{"a file in the data of a machine", packed("files: [{path: /a, content: " + packed("login me:"+password+" now") + "}]"), mask.Hidden},
-		{"base64 of it beside bytes that are no text", packed("\xff\x00 " + packed(password)), mask.Hidden},
+		{"base64 of it beside bytes that are not a text", packed("\xff\x00 " + packed(password)), mask.Hidden},
 		{"three times in base64", packed(packed(packed(password))), mask.Hidden},
 		{"a short secret twice in base64", packed(packed("it is hunter2")), mask.Hidden},
 		{"hexadecimal in base64", packed(hex.EncodeToString([]byte(password))), mask.Hidden},

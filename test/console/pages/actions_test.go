@@ -29,7 +29,7 @@ type fakeActor struct {
 	// left gets the end of a plan whose page was left; without it, plans are there at once.
 	left chan error
 
-	// stored is the plan that waits; none says that there is none.
+	// stored is the plan that waits; none says that it does not exist.
 	stored console.StoredPlan
 	none   bool
 
