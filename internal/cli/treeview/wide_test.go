@@ -3,6 +3,7 @@ package treeview_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -117,6 +118,12 @@ func TestWrap(t *testing.T) {
 		}},
 		{"a wide character takes two columns", strings.Repeat("漢", 70), treeview.Options{}, []string{
 			"    Last error:", "    " + strings.Repeat("漢", 60), "    " + strings.Repeat("漢", 10),
+		}},
+		{"a command is whole, so that it can be copied", "12345678: landscaper-cli plans approve shop --digest sha256:0123", treeview.Options{Columns: 40}, []string{
+			"    Last error: 12345678:", "    landscaper-cli plans approve shop --digest sha256:0123",
+		}},
+		{"a picture that is drawn again has no line that is too long", "12345678: landscaper-cli plans approve shop", treeview.Options{Columns: 40, Live: time.Unix(1e9, 0)}, []string{
+			"    Last error: 12345678: landscaper-cli", "    plans approve shop",
 		}},
 		{"uncut for those who search", words, treeview.Options{NoWrap: true}, []string{"    Last error: " + words}},
 	}

@@ -29,12 +29,30 @@ func (p *printer) lines(lines []string, prefix, indent string) {
 			p.text.WriteString(prefix + line + "\n")
 			continue
 		}
+		text, command := line, ""
+		// A picture that is drawn again knows how many lines it has.
+		if runewidth.StringWidth(line) > width && p.options.Live.IsZero() {
+			text, command = cutCommand(line)
+		}
 		before := ""
-		for _, piece := range Wrap(line, width, len(indent)) {
+		for _, piece := range Wrap(text, width, len(indent)) {
 			p.text.WriteString(prefix + before + piece + "\n")
 			before = indent
 		}
+		if command != "" {
+			p.text.WriteString(prefix + indent + command + "\n")
+		}
 	}
+}
+
+// cutCommand divides a line that ends with a command to run. A command is not cut, so that it can be
+// copied: the terminal goes on in its next line.
+func cutCommand(line string) (text, command string) {
+	at := strings.LastIndex(line, ": landscaper-cli ")
+	if at < 0 {
+		return line, ""
+	}
+	return line[:at+1], line[at+2:]
 }
 
 // Wrap cuts a line into pieces that are not wider than a width, between words if
