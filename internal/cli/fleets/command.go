@@ -116,14 +116,6 @@ func ready(fleet *fleetv1alpha1.Fleet) metav1.Condition {
 	return metav1.Condition{Reason: "Unseen", Message: "the server has not looked at it yet: check that the feature Fleets is on"}
 }
 
-// oneName demands the name of a Fleet.
-func oneName(_ *cobra.Command, args []string) error {
-	if len(args) != 1 {
-		return fmt.Errorf("name one Fleet, not %d", len(args))
-	}
-	return nil
-}
-
 func read(ctx context.Context, on *connection.Connection, name string) (*fleetv1alpha1.Fleet, error) {
 	fleet := &fleetv1alpha1.Fleet{}
 	if err := on.Client.Get(ctx, client.ObjectKey{Namespace: on.Namespace, Name: name}, fleet); err != nil {

@@ -47,7 +47,7 @@ func TestFleets(t *testing.T) {
 		{"one by wave, with what holds it up, and nothing that a terminal obeys", fleetOf(channel, "Stopped", halted), "show shop", 0, "RolloutStopped: wave first: 1 of 2 have failed\nRevision shop-b, version 2.0.0; all Targets had shop-a last\n\nWAVE   STATE    TARGETS  UPDATED  SUCCEEDED  RUNNING  FAILED  BLOCKED\nfirst  Stopped  2        2        1          0        1       0\nrest   Waiting  2        0        0          0        0       0\n\nfirst\n├─ 1 of 2 have failed:", "", nil, ""},
 		{"with its Installations", fleetOf(channel, "Stopped", halted), "show shop", 0, "└─ shop-x: Failed\n\nrest\n└─ shop-z: Succeeded, revision shop-a\n", "", nil, ""},
 		{"those that have succeeded, too", fleetOf(channel, "Stopped", halted), "show shop --all", 0, "├─ shop-x: Failed\n└─ shop-y: Succeeded\n", "", nil, ""},
-		{"no name", fleetOf(channel, "Running", rolling), "show", 64, "", "Error: name one Fleet, not 0", nil, ""},
+		{"no name", fleetOf(channel, "Running", rolling), "show", 64, "", "Error: NAME is missing", nil, ""},
 		{"no such Fleet", fleetOf(channel, "Running", rolling), "show none", 3, "", "Error: ", nil, ""},
 		{"a roll-out that has ended", fleetOf(channel, "Done", finished), "watch shop", 0, "UpToDate: first Done 1/2, rest Waiting 0/2\n", "", nil, ""},
 		{"a roll-out that has stopped", fleetOf(channel, "Stopped", halted), "watch shop", 1, "RolloutStopped: ", "Error: the roll-out has stopped: wave first: 1 of 2 have failed", nil, ""},

@@ -30,7 +30,7 @@ func newShowCommand(streams terminal.Streams) *cobra.Command {
 the newest revision, or all of them with --all.`,
 		Example: `  landscaper-cli fleet show shop
   landscaper-cli fleet show shop --all`,
-		Args: terminal.Arguments(cobra.MatchAll(oneName, commandline.Arguments)),
+		Args: terminal.Arguments(commandline.Arguments),
 		RunE: func(command *cobra.Command, args []string) error {
 			on, err := f.connect()
 			if err != nil {
@@ -133,7 +133,7 @@ func newWatchCommand(streams terminal.Streams) *cobra.Command {
 		Long: `Print a line for each state of a roll-out, until all Targets have the newest revision. The exit
 code is 1 if the roll-out stops.`,
 		Example: `  landscaper-cli fleet watch shop`,
-		Args:    terminal.Arguments(cobra.MatchAll(oneName, commandline.Arguments)),
+		Args:    terminal.Arguments(commandline.Arguments),
 		RunE: func(command *cobra.Command, args []string) error {
 			on, err := f.Connect()
 			if err != nil {

@@ -28,7 +28,7 @@ type steering struct {
 }
 
 func (s *steering) command(streams terminal.Streams, command *cobra.Command) *cobra.Command {
-	command.Args = terminal.Arguments(cobra.MatchAll(oneName, commandline.Arguments))
+	command.Args = terminal.Arguments(commandline.Arguments)
 	command.RunE = func(command *cobra.Command, args []string) error {
 		on, err := s.Connect()
 		if err != nil {
@@ -94,7 +94,7 @@ func newPauseCommand(streams terminal.Streams) *cobra.Command {
 	}
 	command := s.command(streams, &cobra.Command{
 		Use: "pause NAME", Short: "Begin no further Installation of a Fleet",
-		Example: `  landscaper-cli fleet pause shop --reason "high load"`,
+		Example: `  landscaper-cli fleet pause shop --reason overload`,
 	})
 	command.Flags().StringVar(&reason, "reason", "", "why, for people")
 	return command
