@@ -17,6 +17,7 @@ import (
 	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"go.landscaper.dev/api/v1alpha1"
@@ -173,11 +174,14 @@ func bringUpNeighbours(t *testing.T, server *landscape.Server, run string, limit
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
-	events, err := env.Admin.Watch(ctx, &v1alpha1.InstallationList{}, client.MatchingLabels{runLabel: run})
+	look := func() (watch.Interface, error) {
+		return env.Admin.Watch(ctx, &v1alpha1.InstallationList{}, client.MatchingLabels{runLabel: run})
+	}
+	events, err := look()
 	if err != nil {
 		return 0, err
 	}
-	defer events.Stop()
+	defer func() { events.Stop() }()
 	began := time.Now()
 	group, creating := errgroup.WithContext(ctx)
 	group.SetLimit(8)
@@ -192,6 +196,17 @@ func bringUpNeighbours(t *testing.T, server *landscape.Server, run string, limit
 		select {
 		case event, open := <-events.ResultChan():
 			inst, ok := event.Object.(*v1alpha1.Installation)
+			if (!open || !ok) && ctx.Err() == nil {
+				// The API server ends a watch whose reader is too slow for it. The next one begins with all
+				// objects.
+				events.Stop()
+				next, err := look()
+				if err != nil {
+					return time.Since(began), err
+				}
+				events = next
+				continue
+			}
 			if !open || !ok {
 				return time.Since(began), fmt.Errorf("%d of %d neighbours have succeeded after %s", len(finished), len(all), time.Since(began).Round(time.Second))
 			}
