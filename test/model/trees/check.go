@@ -111,6 +111,16 @@ func (t *Trees) checkSuccess(before, inst *v1alpha1.Installation) {
 	}
 }
 
+// checkFailure: a job does not fail because of an Execution that only a cache lacks.
+func (t *Trees) checkFailure(before, inst *v1alpha1.Installation) {
+	if !inst.Status.InstallationPhase.IsFailed() || before.Status.InstallationPhase.IsFailed() || inst.Status.LastError == nil || t.isDoubtful(inst.Status.JobID) {
+		return
+	}
+	if strings.HasPrefix(inst.Status.LastError.Message, "Execution "+inst.Name+" was deleted by another client") && !t.Users.removedNames[inst.Name] {
+		t.Violate("Installation %s has failed with %q, and no user has deleted it", inst.Name, inst.Status.LastError.Message)
+	}
+}
+
 // checkExported: what an Installation that has succeeded exports is there for those who import it.
 func (t *Trees) checkExported(inst *v1alpha1.Installation) {
 	value := t.Users.wanted[inst.UID][inst.Status.ObservedGeneration].Exports
@@ -302,6 +312,7 @@ func (t *Trees) CheckChange(c store.Change) {
 	t.checkReports(c)
 	if inst, ok := c.After.(*v1alpha1.Installation); ok && c.Before != nil {
 		t.checkSuccess(c.Before.(*v1alpha1.Installation), inst)
+		t.checkFailure(c.Before.(*v1alpha1.Installation), inst)
 	}
 }
 

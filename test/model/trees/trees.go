@@ -46,7 +46,7 @@ type Trees struct {
 func New(w *world.World, elsewhere bool) *Trees {
 	t := &Trees{World: w, elsewhere: elsewhere, succeeded: map[types.UID]map[string]bool{}, reports: map[work]int{}, leaving: map[types.UID]string{}}
 	t.Target = newTarget(t)
-	t.Users = &users{trees: t, wanted: map[types.UID]map[int64]desired.State{}, leftBehind: map[string]bool{}, asked: map[types.UID]request{}, removed: map[types.UID]bool{}}
+	t.Users = &users{trees: t, wanted: map[types.UID]map[int64]desired.State{}, leftBehind: map[string]bool{}, asked: map[types.UID]request{}, removed: map[types.UID]bool{}, removedNames: map[string]bool{}}
 	return t
 }
 

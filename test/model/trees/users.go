@@ -38,6 +38,8 @@ type users struct {
 	asked map[types.UID]request
 	// removed are the parts of trees that users have deleted, which they should not do.
 	removed map[types.UID]bool
+	// removedNames are the names of Executions that they have deleted.
+	removedNames map[string]bool
 }
 
 // ask lets a user do something with an Installation that exists.
@@ -149,7 +151,7 @@ func (u *users) Remove(inst *v1alpha1.Installation) {
 // completes the deletion.
 func (u *users) removeExecution(key types.NamespacedName) {
 	u.trees.Note("user: delete Execution %s", key.Name)
-	u.removed[u.trees.Store.Objects["Execution"][key].GetUID()] = true
+	u.removed[u.trees.Store.Objects["Execution"][key].GetUID()], u.removedNames[key.Name] = true, true
 	if err := u.trees.Store.Remove(u.trees.Store.Objects["Execution"][key], nil); err != nil {
 		panic(err)
 	}
