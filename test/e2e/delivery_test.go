@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"net/http"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	deliveryv1alpha1 "go.landscaper.dev/api/delivery/v1alpha1"
@@ -130,12 +132,38 @@ func eventsOf(t *testing.T, inst *v1alpha1.Installation, reason string) []string
 	return found
 }
 
+// withoutDelivery deletes the kinds of policies, which another test may have brought.
+func withoutDelivery(ctx context.Context, t *testing.T) {
+	t.Helper()
+	kinds, err := install.DeliveryCRDs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range kinds {
+		if err := env.Admin.Delete(ctx, kind); client.IgnoreNotFound(err) != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, kind := range kinds {
+		err := wait.PollUntilContextCancel(ctx, 50*time.Millisecond, true, func(ctx context.Context) (bool, error) {
+			err := env.Admin.Get(ctx, client.ObjectKeyFromObject(kind), kind.DeepCopy())
+			return apierrors.IsNotFound(err), client.IgnoreNotFound(err)
+		})
+		if err != nil {
+			t.Fatalf("%s: %v", kind.Name, err)
+		}
+	}
+}
+
 // TestDelivery: windows, freezes, overrides and pauses with a real API server, over restarts.
 func TestDelivery(t *testing.T) {
 	whole, kubeconfig := t, deliveryUser(t, "landscaper-delivery")
 	t.Run("a cluster without the kind is no reason to end, and no server is ready", func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), waitLimit)
+		defer cancel()
+		withoutDelivery(ctx, t)
 		server := launchServer(t, kubeconfig, "--feature-gates", deliveryGate)
-		err := server.AwaitReadiness(t.Context(), http.StatusServiceUnavailable, func(text string) bool {
+		err := server.AwaitReadiness(ctx, http.StatusServiceUnavailable, func(text string) bool {
 			return strings.Contains(text, "does not serve kind DeliveryPolicy") && strings.Contains(text, "landscaper install --feature-gates=DeliveryPolicies=true")
 		})
 		if err != nil {
